@@ -7,15 +7,17 @@ import { root } from "./setup.mjs";
 const SCRIPTS = {
 	"keeper/keeper.sh": ["records", "limits", "timer", "end", "members", "run", "slot", "exec", "terminal", "collect", "runs", "disk", "times", "main"],
 	"places/link/link.sh": ["start", "place", "replies", "parked", "beside", "box", "lock", "loop"],
+	"places/link/link.pl": ["start", "replies", "files", "events", "parked", "questions", "lines", "scripts", "stdin", "loop"],
 };
 
 /** Joins the parts, beside the sources for what runs from them, and in `dist`. */
 export function buildScripts() {
 	for (const [file, parts] of Object.entries(SCRIPTS)) {
 		const dir = path.join(root, "src", path.dirname(file), "script");
-		const unlisted = fs.readdirSync(dir).filter((name) => !parts.includes(path.basename(name, ".sh")));
+		const ext = path.extname(file);
+		const unlisted = fs.readdirSync(dir).filter((name) => name.endsWith(ext) && !parts.includes(path.basename(name, ext)));
 		if (unlisted.length > 0) throw new Error(`scripts/build-scripts.mjs does not list ${unlisted.join(", ")} of ${file}`);
-		const text = parts.map((name) => fs.readFileSync(path.join(dir, `${name}.sh`), "utf8")).join("");
+		const text = parts.map((name) => fs.readFileSync(path.join(dir, `${name}${ext}`), "utf8")).join("");
 		for (const below of ["src", "dist"]) put(path.join(root, below, file), text);
 	}
 }

@@ -22,7 +22,6 @@ for (const script of [
 	"places/apptainer/fetch.sh",
 	"places/slurm/holder.sh",
 	"places/slurm/relay.sh",
-	"places/link/link.pl",
 	"places/link/bridge.sh",
 	"shell/rc.bash",
 	"shell/rescue.bash",

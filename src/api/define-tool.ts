@@ -1,4 +1,4 @@
-/** `defineTool`: a tool of another program, with the same passage as ours: arguments in words, rules, audit, masking, bounds, a deadline. */
+/** `defineTool`: a tool of another program, with the same gate as ours: arguments in words, rules, audit, masking, bounds, a deadline. */
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { HoldfastError, parseOptions } from "../base/index.js";
@@ -9,6 +9,7 @@ import {
 	answer,
 	approve,
 	type Call,
+	CommandGate,
 	deadlineOf,
 	doorOf,
 	filesOfTask,
@@ -16,7 +17,6 @@ import {
 	jsonSchema,
 	type OwnResult,
 	ownOutput,
-	Passage,
 	parseArguments,
 	Refused,
 	shortened,
@@ -199,7 +199,7 @@ function ofTheProgram<T>(tool: ToolDefinition, part: "schema" | "asCommand", act
 }
 
 /** Lets the rules decide about the command that the tool stands for. */
-async function allowed(ask: Ask, runtime: AgentRuntime, tool: ToolDefinition, args: unknown): Promise<Passage["basis"]> {
+async function allowed(ask: Ask, runtime: AgentRuntime, tool: ToolDefinition, args: unknown): Promise<CommandGate["basis"]> {
 	if (!tool.asCommand) return {};
 	const { asCommand } = tool;
 	const command = ofTheProgram(tool, "asCommand", () => asCommand(args as never));
@@ -209,9 +209,9 @@ async function allowed(ask: Ask, runtime: AgentRuntime, tool: ToolDefinition, ar
 			`asCommand of the tool ${tool.name} did not return shell text, so nothing was done; this is for the program that defines it`,
 		);
 	const { resolve } = await filesOfTask(runtime, ask.task, ask.signal);
-	const passage = await Passage.of(ask, `${command} # ${tool.name}`, tool.name);
-	await passage.through(async () => passage.check(resolve(".")));
-	return passage.basis;
+	const gate = await CommandGate.of(ask, `${command} # ${tool.name}`, tool.name);
+	await gate.through(async () => gate.check(resolve(".")));
+	return gate.basis;
 }
 
 /** Waits for the tool, but no longer than its time, and not for one that goes on after it was told to stop. */

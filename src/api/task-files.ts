@@ -3,8 +3,10 @@ import { constants } from "node:buffer";
 import path from "node:path";
 import * as z from "zod";
 import { aSignal, HoldfastError, parseOptions, realPath, shellQuote } from "../base/index.js";
-import { type CopySide, contentOf, copy, type Files, isTemporary, strictFiles, wholeContent } from "../places/files/index.js";
+import { type Copied as CopiedFiles, type CopySide, contentOf, copy, type Files, isTemporary, strictFiles, wholeContent } from "../places/files/index.js";
 import { type AgentRuntime, type FilesOfTask, filesOfTask } from "../tools/index.js";
+
+export type { CopiedFiles };
 
 export interface FileReadOptions {
 	/** Interrupts it: what was to be written is as it was. */
@@ -44,22 +46,6 @@ export interface WrittenFile {
 	/** The sum of the written content, compared with that of the file. */
 	readonly sha256: string;
 	/** Differences from the old file (owner, hard links), a sentence each. */
-	readonly notes: readonly string[];
-}
-
-export interface CopiedFiles {
-	readonly kind: "file" | "directory";
-	/** The path of the copy. */
-	readonly path: string;
-	readonly created: boolean;
-	readonly files: number;
-	readonly directories: number;
-	readonly links: number;
-	readonly bytes: number;
-	/** The sum of a single file. */
-	readonly sha256?: string;
-	/** Entries that were left out, and why: devices, pipes, sockets, names that are not UTF-8. */
-	readonly skipped: readonly string[];
 	readonly notes: readonly string[];
 }
 

@@ -90,7 +90,7 @@ export const linksView = (agent: AgentRuntime): LinksView => ({
 
 /** The keyboard of a process: while a person has it, an agent may look at the process, and does nothing to it. docs/library.md */
 export interface KeyboardsView {
-	/** Returns who has it. */
+	/** Returns the holder. */
 	holder(session_id: string): KeyboardHolder | undefined;
 	/** Takes it for a person: for 20 seconds, and from each `renew` on. Returns undefined while another person has it. */
 	take(session_id: string, options: { readonly who: string }): TakenKeyboard | undefined;

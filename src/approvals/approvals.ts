@@ -3,11 +3,12 @@ import { setMaxListeners } from "node:events";
 import type { Audit } from "../audit/index.js";
 import { type Config, configFile, HoldfastError, type Home, lazy, loadConfig, until, versionOf, Wakeup, watchAll, watchEnd } from "../base/index.js";
 import type { More } from "../policy/index.js";
-import { type Answer, type Approval, CHOICES, type Choice, type Question } from "./approval.js";
+import { type Answer, type Approval, CHOICES, type Question } from "./approval.js";
 import { keepDefinitions } from "./definitions.js";
 import { grantForTask, grantsOf, revokeGrants } from "./grants.js";
+import { type ApprovalOutcome, type Approver, type AskOptions, outcomeOf, type Reply, type Revoked, type Unanswered } from "./outcome.js";
 import { mustBePerson } from "./person.js";
-import { beThere, isSomebodyThere } from "./presence.js";
+import { attend, isAttended } from "./presence.js";
 import { countRefusal, forgetRefusals } from "./refusals.js";
 import { type NewQuestion, Store, stateOf } from "./store.js";
 
@@ -15,53 +16,6 @@ const loadAlways = lazy(() => import("./always.js"));
 
 const MOST_PENDING = 50; // of one task
 const LONGEST_MESSAGE = 2_000;
-
-export interface Reply {
-	readonly answer: Choice;
-	/** The person's words for the model. */
-	readonly message?: string;
-	/** The door, and the person if known. Default: library. */
-	readonly by?: string;
-}
-
-/** No person has answered, and the door has words for it: `the client closed the question`. The question stays open. */
-export interface Unanswered {
-	readonly unanswered: string;
-}
-
-/** A person at hand, whom the door of a call can ask. Undefined: it could not be asked after all. */
-export type Approver = (approval: Approval, signal: AbortSignal) => Promise<Reply | Unanswered | undefined>;
-
-export interface AskOptions {
-	readonly signal?: AbortSignal;
-	/** How long the call can wait, in milliseconds. */
-	readonly within?: number;
-	/** The call waits no longer, and the question stays. */
-	readonly yield?: AbortSignal;
-	readonly approver?: Approver;
-	/** The door asks its person once it has the result `pending`. */
-	readonly later?: boolean;
-}
-
-export type ApprovalOutcome =
-	| { readonly kind: "allowed"; readonly question: Question; readonly answer: Answer }
-	/** revoked: a person has taken back the question, with all that was allowed for the task. */
-	| { readonly kind: "denied" | "expired" | "revoked"; readonly question: Question; readonly answer: Answer }
-	/** The question waits for its answer, and this call does not; `unanswered` says why if the door has asked. */
-	| ({ readonly kind: "pending"; readonly question: Question } & Partial<Unanswered>)
-	/** No person is present to ask: the outcome that the settings have for that case. */
-	| { readonly kind: "unattended" };
-
-/** The permissions and questions that `revoke` has taken back. */
-export interface Revoked {
-	readonly task: string;
-	/** Commands that had been allowed for the rest of the task: a person is asked about them again. */
-	readonly allowed: readonly { readonly approval_id: string; readonly command: string; readonly cwd: string; readonly place: string; readonly by: string }[];
-	/** Answers `once` that no call had made use of. */
-	readonly unused: readonly string[];
-	/** Questions that waited for an answer. */
-	readonly withdrawn: readonly string[];
-}
 
 /** The program that withdraws a question by no longer waiting for it. */
 const ASKER = "asker";
@@ -160,10 +114,10 @@ export class Approvals {
 
 	/** Declares that a person is shown pending questions (a page, a terminal), of one task or of all, so that its calls wait for an answer. Returns a function that ends that. */
 	attend({ task }: { readonly task?: string } = {}): () => void {
-		return beThere(this.#home, task);
+		return attend(this.#home, task);
 	}
 
-	isAttended = (task: string): boolean => isSomebodyThere(this.#home, task);
+	isAttended = (task: string): boolean => isAttended(this.#home, task);
 
 	/** Yields each pending question once, then each new one. A listener counts as a person who answers, for that task or for all. */
 	async *stream(options: { task?: string; signal?: AbortSignal } = {}): AsyncGenerator<Approval, void> {
@@ -189,7 +143,7 @@ export class Approvals {
 		}
 	}
 
-	/** Resolves when a question is no more pending, with how it stands; or when `signal` aborts. */
+	/** Resolves with the state of a question once it is no longer pending; or when `signal` aborts. */
 	async settled(id: string, signal: AbortSignal): Promise<Approval> {
 		const ms = Date.parse(this.get(id).expires_at) - Date.now();
 		const settled = () => [this.get(id)].find(({ state }) => state !== "pending");
@@ -369,10 +323,4 @@ export class Approvals {
 				`${MOST_PENDING} questions of this task wait for a person already; nothing was run, and none is asked until those are answered or expire`,
 			);
 	}
-}
-
-function outcomeOf(question: Question, answer: Answer): ApprovalOutcome {
-	if (answer.answer === "expired") return { kind: "expired", question, answer };
-	if (answer.answer === "withdrawn") return { kind: "revoked", question, answer };
-	return { kind: answer.answer === "no" ? "denied" : "allowed", question, answer };
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a person is there to answer: programs that show approvals say so with a file, which counts as long as the program lives. A file with the
- * name of a task in it is of a program that shows the questions of that task alone.
+ * Whether a person is present to answer. Each program that shows pending approvals has a file for as long as it does; the file of a dead program
+ * does not count. A file that holds the name of a task belongs to a program that shows the questions of that task alone.
  */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
@@ -8,14 +8,14 @@ import { type Home, isGone, me, namesIn, readIfThere, unlinkIfThere, writeWhole 
 
 const PREFIX = "h.";
 
-/** Without a task: for all of them. Returns what ends it. */
-export function beThere(home: Home, task = ""): () => void {
+/** Declares a person for one task, or for all without `task`. Returns a function that ends that. */
+export function attend(home: Home, task = ""): () => void {
 	const file = path.join(home.approvals, `${PREFIX}${me()}.${randomBytes(3).toString("hex")}`);
 	writeWhole(file, task);
 	return () => unlinkIfThere(file);
 }
 
-export function isSomebodyThere(home: Home, task: string): boolean {
+export function isAttended(home: Home, task: string): boolean {
 	return namesIn(home.approvals).some((name) => {
 		if (!name.startsWith(PREFIX)) return false;
 		const file = path.join(home.approvals, name);

@@ -111,7 +111,7 @@ function putAside(file: string, limit: number): void {
 		fs.closeSync(fs.openSync(lock, "wx", 0o600));
 	} catch (error) {
 		if (errno(error) !== "EEXIST") throw error;
-		if (Date.now() - (statIfThere(lock)?.mtimeMs ?? Date.now()) > LOCK_MS) unlinkIfThere(lock); // of one who was killed; the next line tries again
+		if (Date.now() - (statIfThere(lock)?.mtimeMs ?? Date.now()) > LOCK_MS) unlinkIfThere(lock); // of a killed program; the next line tries again
 		return;
 	}
 	try {

@@ -13,7 +13,7 @@ export interface AuditQuery {
 	readonly since?: number;
 }
 
-/** How a process stands, by its id: undefined while it runs, null when nothing is known of it any more. */
+/** How a process stands, by its id: undefined while it runs, null when nothing is known of it. */
 export type EndOf = (id: string) => Omit<ProcessEnd, "task" | "dir"> | undefined | null;
 
 /** In the order of time. Lines that cannot be read (a full disk has cut them) are left out. */

@@ -77,7 +77,7 @@ export function versionOf(file: string): string {
 const LINKS = 40; // as many as the kernel follows
 
 /**
- * Returns where an absolute path leads through all links, also if nothing is there yet: who writes to a dangling link makes the file that it
+ * Returns where an absolute path leads through all links, also if nothing is there yet: a write to a dangling link makes the file that it
  * names. A circle of links leads to one of them.
  */
 export function realPath(file: string): string {

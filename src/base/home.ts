@@ -14,7 +14,7 @@ export interface Home {
 	readonly live: string; // live/ID: an empty file for every process not yet known to have ended
 	readonly ended: string; // ended/HOUR/MS.ID.TASK.BYTES: one for every ended one
 	readonly blank: string; // blank/ID: one for every prepared directory that is not in use yet
-	readonly notices: string; // notices/TASK: what a task is to be told, and about which processes
+	readonly notices: string; // notices/TASK: the pending notices of a task, and the processes that it wants to hear of
 	readonly approvals: string; // what waits for a person's answer, and what was answered
 	readonly calls: string; // calls/TASK/HASH.N: calls that their callers have given an id
 	readonly audit: string; // audit/TASK.jsonl: what was asked, decided, run, and how it ended

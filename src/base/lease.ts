@@ -34,7 +34,7 @@ export interface LeaseOptions {
 export interface LeaseHolder {
 	readonly about: Readonly<Record<string, unknown>>;
 	readonly held: boolean;
-	/** Frees the lease. Of all who try, one succeeds: true. */
+	/** Frees the lease. True for one of all programs that try. */
 	clear(): boolean;
 }
 
@@ -173,7 +173,7 @@ function follow(file: string, last: Generation, text: string): boolean {
 	return true;
 }
 
-/** No two are alike: who has read one knows whether it is still there. */
+/** Unique, so a program that has read one can tell whether it is still in place. */
 const freeText = (): string => JSON.stringify({ free: randomBytes(6).toString("hex") });
 const isFreeText = (text: string): boolean => text.startsWith('{"free":');
 

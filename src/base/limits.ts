@@ -1,5 +1,5 @@
 /**
- * What a process, and all that one task runs, may use of the machine. A limit is written as people do ("512M", "50%", "10m",
+ * Limits on the resources of one process, and of all processes of a task. A limit is written as people do ("512M", "50%", "10m",
  * "10M/s") or as a number, in bytes, cores, seconds or bytes a second; `null` is no limit. docs/limits.md.
  */
 import os from "node:os";

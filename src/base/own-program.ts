@@ -21,8 +21,8 @@ export const ownPath = (): readonly string[] => [process.execPath, MAIN];
 /** A whole line for a person's own terminal, where neither our environment nor our directory is. */
 export function ownCommandLine(words: readonly string[], home: string): string {
 	const { HOLDFAST_HOME: _, ...env } = process.env;
-	const elsewhere = home === defaultHome(env) ? [] : ["--home", home];
-	return [...ownProgram(), ...words, ...elsewhere].map(word).join(" ");
+	const otherHome = home === defaultHome(env) ? [] : ["--home", home];
+	return [...ownProgram(), ...words, ...otherHome].map(word).join(" ");
 }
 
 /** Returns the program that a shell would run by this name. Directories that npx and npm put in front exist for their own child processes only. */

@@ -1,6 +1,6 @@
 /**
- * What others can see of this program in /proc. A command that we start runs as the same user and can read the environment and the
- * arguments that its parents were started with; so our own programs take their secrets out of there, and keep them in memory only.
+ * Removes this program's secrets from /proc. A command that we start runs as the same user and can read the environment and the
+ * arguments of its parents; so our own programs keep their secrets in memory only.
  */
 import fs from "node:fs";
 import { isSecret } from "./environment.js";
@@ -27,7 +27,7 @@ export function hideOwnSecrets(secrets: Redactor): boolean {
 	}
 }
 
-/** The strings that the kernel put on our stack at the start: nothing refers to them any more. */
+/** The strings that the kernel put on our stack at the start: nothing refers to them now. */
 function wipe(texts: readonly string[]): void {
 	const stat = readProc("/proc/self/stat") ?? "";
 	const [argsFrom = 0, , , environmentTo = 0] = stat

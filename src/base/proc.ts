@@ -98,7 +98,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals | number): boolea
 		process.kill(pid, signal);
 		return true;
 	} catch {
-		return false; // ESRCH: gone. EPERM: not ours; the caller looks afterwards who survived
+		return false; // ESRCH: gone. EPERM: not ours; the caller looks afterwards which processes survived
 	}
 }
 

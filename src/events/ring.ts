@@ -26,7 +26,7 @@ export class EventRing {
 		return this.#events[number - this.first];
 	}
 
-	/** The number behind an event that was told here; undefined when it, or one after it, is not kept any more. */
+	/** The number behind an event that was told here; undefined when it, or one after it, is no longer kept. */
 	behind({ epoch, number }: EventId): number | undefined {
 		return epoch === this.#epoch && number + 1 >= this.first && number < this.next ? number + 1 : undefined;
 	}

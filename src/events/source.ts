@@ -31,7 +31,7 @@ export interface Observer {
 	/** The process is no longer in lists. */
 	gone(id: string): void;
 	happened(event: HoldfastEvent): void;
-	/** Something about questions has changed: also that a call waits for an answer, or does no more. */
+	/** Something about questions has changed: also whether a call waits for an answer. */
 	approvals(): void;
 }
 

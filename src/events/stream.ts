@@ -34,7 +34,7 @@ export function eventSource(runtime: AgentRuntime): EventSource {
 	return known;
 }
 
-/** Throws INVALID if an option is unknown or wrong. `over`: what has happened until it aborts is told, and then no more. */
+/** Throws INVALID if an option is unknown or wrong. `over`: events until it aborts are told, later ones are not. */
 export function streamEvents(runtime: AgentRuntime, options: EventOptions = {}, over?: AbortSignal): AsyncGenerator<HoldfastEvent, void> {
 	const { task, after, signal } = parseOptions("events", optionsSchema, options);
 	if (runtime.closed) throw new HoldfastError("ABORTED", "this runtime is closed; open another one");

@@ -28,6 +28,7 @@ export {
 export { loneAt } from "./lone.js";
 export { exportLines, type KeptLimits, type Plan, planFiles, type SandboxEntry } from "./plan.js";
 export { appendRange, findRange, HOUR_MS, openRanges, type Range, readRanges, retire } from "./ranges.js";
+export { asLastSeen, isDead, NO_VITALS, type RemoteState, readRemoteState, type Vitals, writeRemoteState } from "./remote-state.js";
 export {
 	COMMAND_SHOWN,
 	commandOf,
@@ -41,5 +42,4 @@ export {
 	witnessOf,
 	writeSpec,
 } from "./spec.js";
-export { asLastSeen, isDead, NOBODY, readThere, type There, type Vitals, writeThere } from "./there.js";
 export { keeperFile, type Tools, toolsOf } from "./tools.js";

@@ -326,7 +326,7 @@ function openIfThere(fifo: string): number | undefined {
 	try {
 		return fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
 	} catch {
-		return undefined; // removed with its directory, so no process can open it any more
+		return undefined; // removed with its directory, so no process can open it
 	}
 }
 

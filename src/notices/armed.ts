@@ -1,6 +1,6 @@
 /**
- * What is wanted about a process, and how far it has been told: the file `armed.ID` in the directory of its task. It is there
- * from before the start until there is nothing more to tell, so the next program that looks after the task goes on where the last one stopped.
+ * The wishes of a task about a process, and up to where they have been told: the file `armed.ID` in the directory of its task. It is there
+ * from before the start until there is nothing more to tell, so the next owner of the task's notices continues where the last one stopped.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -69,7 +69,7 @@ export function stir(dir: string): void {
 	}
 }
 
-/** undefined: there is none any more. One that cannot be understood is put aside. */
+/** Returns undefined if it is gone. A file that cannot be read as one is put aside. */
 export function readArmed(dir: string, id: string): Armed | undefined {
 	const text = readIfThere(fileOf(dir, id));
 	return text === undefined ? undefined : parseOrPutAside(armedSchema, text, fileOf(dir, id));

@@ -11,7 +11,7 @@ export interface Clock {
 const systemClock: Clock = {
 	now: Date.now,
 	after(ms, run) {
-		const timer = setTimeout(run, Math.min(ms, 2 ** 31 - 1)); // who is called too early looks, and waits on
+		const timer = setTimeout(run, Math.min(ms, 2 ** 31 - 1)); // a caller that is woken too early looks, and waits again
 		return () => clearTimeout(timer);
 	},
 };

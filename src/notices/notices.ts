@@ -248,7 +248,7 @@ export class Notices implements AsyncDisposable {
 		try {
 			await owner.lookAll();
 		} catch {
-			// What is in the queue goes out all the same; the rest is found by the next look.
+			// the queue is still handed out; the next look finds the rest
 		} finally {
 			if (!live) await owner.stop();
 		}

@@ -128,7 +128,7 @@ export class Watched {
 		if (this.#search) await this.#readOn(this.#search, end !== undefined);
 		if (this.#stopped || !this.#desk.mine()) return;
 		// Nothing is awaited from here on.
-		if (end?.status === "error" || (end && !fs.existsSync(process.dir))) return this.#desk.done(this); // who started it knows; or it was pruned
+		if (end?.status === "error" || (end && !fs.existsSync(process.dir))) return this.#desk.done(this); // its start has failed, which its caller was told; or it was pruned
 		this.#tellMatches();
 		if (end) this.#tellEnd(end);
 		else this.#tellProgress();

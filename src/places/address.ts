@@ -97,8 +97,10 @@ function objectWish(given: object, defaults: KindDefaults): PlaceWish {
 	return wishOf(kindNamed(name), options, defaults);
 }
 
+const kindOf = (given: object): string => ((given as { kind?: unknown }).kind === undefined ? "an object without a kind" : "an object whose kind is no text");
+
 function notAPlace(given: unknown): HoldfastError {
-	const what = given === null ? "null" : Array.isArray(given) ? "a list" : typeof given === "object" ? "an object without a kind" : `a ${typeof given}`;
+	const what = given === null ? "null" : Array.isArray(given) ? "a list" : typeof given === "object" ? kindOf(given) : `a ${typeof given}`;
 	const names = kinds().map(({ name }) => name);
 	return new HoldfastError(
 		"INVALID",

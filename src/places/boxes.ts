@@ -109,7 +109,7 @@ export class Boxes {
 		for (const one of this.#known.values()) if (one.lived && one.task === task) one.machine.reach.giveUp();
 	}
 
-	/** Marks the task as not open in this program any more: closes the links to its containers that are gone, and lets the others expire. */
+	/** Marks the task as closed in this program: closes the links to its containers that are gone, and lets the others expire. */
 	async forget(task: string): Promise<void> {
 		const own = [...this.#known].filter(([, known]) => known.task === task && known.lived);
 		for (const [key] of own) this.#lifetimes.leave(machineKey(key));

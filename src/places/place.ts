@@ -18,7 +18,7 @@ export interface Place {
 	at(file: string): string;
 	/** Returns the absolute directory for a process. Throws if it visibly does not exist. Default: where the first shell starts. */
 	directory(asked?: string): string;
-	/** Returns where to start a shell that is to be in `wanted`. Default: where the first shell starts. */
+	/** Returns where to start a shell for the directory `wanted`. Default: where the first shell starts. */
 	birthplace(wanted?: string): string;
 }
 

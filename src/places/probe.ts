@@ -51,7 +51,7 @@ export const CAPABILITIES = ["SYS_ADMIN", "SYS_RESOURCE", "SETUID", "SETGID", "S
 
 /**
  * bubblewrap goes through the mounts of the machine one by one, and fails when one of them disappears meanwhile, as with every container that
- * ends. A retry does not meet that mount any more.
+ * ends. By the retry that mount is gone.
  */
 export const mountWentAway = (words: string): boolean => /Unable to apply mount flags: remount .*: Invalid argument/.test(words);
 export const MOUNT_TRIES = 5;

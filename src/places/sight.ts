@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Identity } from "../base/index.js";
-import { type Parts, readState, readThere, type Spec, type Within } from "../keeper/index.js";
+import { type Parts, readRemoteState, readState, type Spec, type Within } from "../keeper/index.js";
 import { isDrainedHere, localSight } from "./local/sight.js";
 import { remoteSight } from "./remote/sight.js";
 
@@ -42,5 +42,5 @@ export const sightOf = (dir: string, spec: Spec): Sight => (spec.box === undefin
  */
 export function isDrained(dir: string): boolean {
 	if (readState(dir).kind === "closed" || !fs.existsSync(dir)) return true;
-	return fs.existsSync(path.join(dir, "there")) ? (readThere(dir)?.drained ?? false) : isDrainedHere(dir);
+	return fs.existsSync(path.join(dir, "there")) ? (readRemoteState(dir)?.drained ?? false) : isDrainedHere(dir);
 }

@@ -1,4 +1,4 @@
-/** Checks about keys, passwords and tokens: who reads them, who changes them, who has them printed. */
+/** Checks about keys, passwords and tokens: commands that read, change or print them. */
 
 import path from "node:path";
 import { byName } from "../base/index.js";

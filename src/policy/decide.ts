@@ -33,7 +33,7 @@ export interface DecideOptions {
 	readonly cwd: string;
 	/** Default: this machine, without a boundary. */
 	readonly place?: PlaceFacts;
-	/** Of a remote machine: the home of the login, and the directory of Holdfast's own files. */
+	/** For a remote machine: the home directory of its account, and the directory of Holdfast's own files. */
 	readonly there?: RemoteAccount | undefined;
 	readonly task?: string;
 	readonly rules?: Rules;

@@ -12,7 +12,7 @@ import { SOME, type Word } from "./word.js";
 
 const OWN_PROCESS = /(?:^|[\s/])(?:keeper\.sh|holdfast(?:\.js)?|doors\/cli\/main\.js)(?:\s|$)/;
 
-/** Which processes are ours is asked of /proc; a name is enough for those who kill by name. */
+/** /proc tells which processes are ours; for commands that kill by name the name is enough. */
 export function killsHoldfast(command: FoundCommand, { looks }: World): boolean {
 	const OWN = /holdfast|keeper\.sh/i;
 	if (!is(command, "kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "service", "launchctl", "xkill")) return false;

@@ -1,30 +1,19 @@
 /** The statements of one text, in the order in which the shell would come to them: where each one's input comes from, and where it runs. */
+import { assign, nameOf } from "./assign.js";
 import { missing } from "./changes.js";
 import { evaluateNames, expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
 import { type Flow, NOWHERE, piped, redirected, type Span } from "./flow.js";
 import { feedsItself, startsForever } from "./fork-bombs.js";
-import type { FoundCommand, Trait } from "./found.js";
-import { hidden } from "./inner.js";
+import type { FoundCommand } from "./found.js";
 import { outputOf } from "./output.js";
+import type { Reader } from "./reader.js";
 import type { Scope } from "./scope.js";
 import type { Node } from "./tree.js";
-import { valueRuns } from "./variables.js";
-import { asText, isKnown, SOME, UNKNOWN, type Word, word } from "./word.js";
-
-/** Receives the commands that were found. A command that runs shell text leads to further pages. */
-export interface Reader {
-	/** All of a text that stands in this one. */
-	script(text: string, scope: Scope, at: Span | null, flow?: Flow): FoundCommand[];
-	/** Reads one simple command, and what it runs in turn. Returns the commands that print what it prints. */
-	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow): FoundCommand[];
-	/** False: it has been enough. */
-	goesOn(at: Span, scope: Scope): boolean;
-	mark(trait: Trait, at: Span, scope: Scope): FoundCommand;
-}
+import { asText, SOME, UNKNOWN, type Word, word } from "./word.js";
 
 export class Page {
 	readonly source: Source & { scope: Scope };
-	readonly #reader: Reader;
+	readonly reader: Reader;
 	readonly #at: Span | null;
 	readonly #offsets: readonly number[] | undefined;
 	/** `>(…)` of the statement at hand: they run with what it prints. */
@@ -34,7 +23,7 @@ export class Page {
 
 	/** `offsets`: where each character of `text` is in the text that was given, if that was spelled otherwise. */
 	constructor(reader: Reader, text: string, scope: Scope, at: Span | null, offsets?: readonly number[]) {
-		this.#reader = reader;
+		this.reader = reader;
 		this.#at = at;
 		this.#offsets = offsets;
 		this.source = {
@@ -42,7 +31,7 @@ export class Page {
 			scope,
 			output: (node) => this.#substitution(node),
 			sink: (node) => this.#sinks.push(node),
-			evaluate: (again) => this.#evaluate(again),
+			evaluate: (again) => this.evaluate(again),
 			backquotes: (inside) => this.#backquotes(inside),
 			comesFrom: (commands) => this.#fed.push(...commands),
 		};
@@ -51,7 +40,7 @@ export class Page {
 	/** Gives the commands whose output is the statement's. */
 	statement(node: Node, flow: Flow): FoundCommand[] {
 		const { scope } = this.source;
-		if (!this.#reader.goesOn(this.span(node), scope)) return [];
+		if (!this.reader.goesOn(this.span(node), scope)) return [];
 		switch (node.type) {
 			case "command":
 				return this.#command(node, flow);
@@ -63,15 +52,15 @@ export class Page {
 			case "subshell":
 				return this.#apart(() => this.#each(node.children, flow));
 			case "variable_assignment":
-				this.#assign(node);
+				assign(this, node);
 				return [];
 			case "declaration_command": {
 				const counts = node.children.some((child) => child.type === "word" && /^-\w*i/.test(this.#text(child)));
 				const refers = node.children.some((child) => child.type === "word" && /^-\w*n/.test(this.#text(child)));
 				for (const child of node.children)
 					if (child.type === "variable_assignment") {
-						this.#assign(child, counts ? { counts: true } : {});
-						if (refers) scope.set(this.#nameOf(child), UNKNOWN); // another name for a variable
+						assign(this, child, counts ? { counts: true } : {});
+						if (refers) scope.set(nameOf(this, child), UNKNOWN); // another name for a variable
 					}
 				return [];
 			}
@@ -82,7 +71,7 @@ export class Page {
 				if (this.#text(node).startsWith("((")) evaluateNames(this.#text(node), this.source);
 				return this.#each(node.children, flow);
 			case "unset_command":
-				for (const child of node.children) if (child.type === "raw_string") this.#evaluate(this.#text(child).slice(1, -1));
+				for (const child of node.children) if (child.type === "raw_string") this.evaluate(this.#text(child).slice(1, -1));
 				return this.#each(node.children, flow);
 			case "function_definition":
 				this.#define(node);
@@ -94,7 +83,7 @@ export class Page {
 			case "case_statement":
 			case "c_style_for_statement": {
 				const before = scope.cwds;
-				if (startsForever(node, this.#text(node))) this.#reader.mark("fork-bomb", this.span(node), scope);
+				if (startsForever(node, this.#text(node))) this.reader.mark("fork-bomb", this.span(node), scope);
 				const found = this.#each(node.children, flow);
 				scope.join(before);
 				return found;
@@ -179,7 +168,7 @@ export class Page {
 		const plain = body?.type === "command" && redirects.every((child) => child.type === "file_redirect");
 		const next = { ...this.#flow(redirects, flow), span: plain ? node : null };
 		const sinks = this.#takeSinks();
-		const found = body ? this.#chain(body, flow, next) : this.#reader.run([], this.span(node), this.source.scope, next);
+		const found = body ? this.#chain(body, flow, next) : this.reader.run([], this.span(node), this.source.scope, next);
 		this.#feed(sinks, found, flow);
 		// The rest of a line with a heredoc hangs on the heredoc in this grammar.
 		let output = found;
@@ -218,7 +207,7 @@ export class Page {
 			} else {
 				const operator = redirect.children.find((child) => !child.named)?.type ?? ">";
 				const targets = redirect.children.filter((child) => child.field === "destination");
-				const outputs = this.#collect(() => {
+				const outputs = this.collect(() => {
 					for (const target of targets) {
 						const files = expandWords(target, this.source);
 						if (operator.startsWith("<")) reads.push(...files);
@@ -242,7 +231,7 @@ export class Page {
 		let named = false;
 		const passing: Node[] = [];
 		const before = new Map(scope.variables);
-		const fed = this.#collect(() => {
+		const fed = this.collect(() => {
 			for (const child of node.children) {
 				if (child.type === "variable_assignment") passing.push(child);
 				else if (child.field === "redirect") redirects.push(child);
@@ -251,16 +240,16 @@ export class Page {
 					named = true;
 				}
 			}
-			for (const child of passing) this.#assign(child, { passing: true }); // its own words are expanded before
+			for (const child of passing) assign(this, child, { passing: true }); // its own words are expanded before
 		});
 		let next = this.#flow(redirects, flow);
 		if (fed.length > 0) next = { ...next, upstream: [...next.upstream, ...fed] };
 		const at = this.span(flow.span ?? node);
 		next = { ...next, span: null };
-		const found = this.#reader.run(named && argv.length === 0 ? [{ text: UNKNOWN, glob: false }] : argv, at, scope, next);
+		const found = this.reader.run(named && argv.length === 0 ? [{ text: UNKNOWN, glob: false }] : argv, at, scope, next);
 		this.#feed(this.#takeSinks(), found, flow);
 		for (const child of passing) {
-			const name = this.#nameOf(child);
+			const name = nameOf(this, child);
 			const value = before.get(name);
 			if (value === undefined) scope.variables.delete(name);
 			else scope.variables.set(name, value);
@@ -268,11 +257,8 @@ export class Page {
 		return found;
 	}
 
-	#nameOf({ children: [target] }: Node): string {
-		return target ? this.source.text.slice(target.start, target.end).replace(/\[.*/s, "") : "";
-	}
-
-	#collect(inside: () => void): FoundCommand[] {
+	/** Returns the commands whose output is used while `inside` runs. */
+	collect(inside: () => void): FoundCommand[] {
 		const outer = this.#fed;
 		this.#fed = [];
 		inside();
@@ -287,9 +273,9 @@ export class Page {
 		const files = node.children.filter(({ type }) => type === "file_redirect");
 		const found = this.#apart(() =>
 			files.length > 0
-				? this.#reader.run([word("cat")], this.span(node), this.source.scope, this.#flow(files, NOWHERE)) // `$(<file)`
+				? this.reader.run([word("cat")], this.span(node), this.source.scope, this.#flow(files, NOWHERE)) // `$(<file)`
 				: escaped
-					? this.#reader.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.span(node))
+					? this.reader.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.span(node))
 					: this.#each(node.children, NOWHERE),
 		);
 		this.#fed.push(...found.flatMap((one) => [...one.upstream, one]));
@@ -314,18 +300,18 @@ export class Page {
 	}
 
 	/** Values in arithmetic, and prompts: substitutions in them run. What is not known may hold some. */
-	#evaluate(text: string): void {
+	evaluate(text: string): void {
 		const { scope } = this.source;
 		const at = this.#at ?? { start: 0, end: this.source.text.length };
-		if (text.includes(UNKNOWN)) this.#reader.mark("unknown-script", at, scope);
-		else if (/\$\(|`/.test(text)) this.#reader.script(`: ${asText(text)}`, scope.fork(), at);
+		if (text.includes(UNKNOWN)) this.reader.mark("unknown-script", at, scope);
+		else if (/\$\(|`/.test(text)) this.reader.script(`: ${asText(text)}`, scope.fork(), at);
 	}
 
 	/** The grammar takes these for text in a here-document. */
 	#backquotes(text: string): void {
 		const { scope } = this.source;
 		for (const [, inner] of text.matchAll(/(?<!\\)`((?:\\[\s\S]|[^`\\])*)`/g))
-			this.#reader.script((inner ?? "").replace(/\\([`\\$])/g, "$1"), scope.fork(), this.#at ?? { start: 0, end: this.source.text.length });
+			this.reader.script((inner ?? "").replace(/\\([`\\$])/g, "$1"), scope.fork(), this.#at ?? { start: 0, end: this.source.text.length });
 	}
 
 	/** `[[ 'a[$(x)]' -eq 0 ]]` and `((x))` evaluate text that is quoted or in a variable. */
@@ -334,54 +320,11 @@ export class Page {
 		if (!text.startsWith("[[")) return;
 		const visit = (child: Node): void => {
 			if (child.type === "raw_string") {
-				if (/\[.*(?:\$\(|`)/s.test(this.#text(child))) this.#evaluate(this.#text(child).slice(1, -1));
+				if (/\[.*(?:\$\(|`)/s.test(this.#text(child))) this.evaluate(this.#text(child).slice(1, -1));
 			} else if (child.type === "simple_expansion" || child.type === "expansion") evaluateNames(this.#text(child), this.source);
 			else for (const inner of child.children) visit(inner);
 		};
 		visit(node);
-	}
-
-	/** `passing`: before a command, and for that command alone. */
-	#assign(node: Node, options: { passing?: true; counts?: true } = {}): void {
-		const { scope, text } = this.source;
-		const [target, operator, value] = node.children;
-		if (!target) return;
-		const name = text.slice(target.start, target.end);
-		if (target.type !== "variable_name" || value?.type === "array") {
-			this.#element(node);
-			return;
-		}
-		let now = "";
-		const fed = this.#collect(() => {
-			now = value ? expandText(value, this.source) : "";
-		});
-		if (fed.length > 0 && /[\0\x01]/.test(now)) scope.origins.set(name, fed.slice(0, 32));
-		else scope.origins.delete(name);
-		if (options.passing && name === "IFS") return;
-		const next = operator?.type === "+=" ? scope.get(name) + now : now;
-		if (options.passing) scope.variables.set(name, scope.unsure.has(name) ? UNKNOWN : next);
-		else scope.set(name, next);
-		if (options.counts) this.#evaluate(isKnown(now) ? now : "");
-		if (name === "PATH" && !options.passing) return; // a search path of one's own is everyday; one for a single command is to have another program in its place
-		for (const one of hidden(valueRuns(name, now, (other) => scope.get(other)))) {
-			if (one === "unknown-script") this.#reader.mark(one, this.span(node), scope);
-			else if ("script" in one) this.#reader.script(asText(one.script), scope.fork(), this.span(node));
-		}
-	}
-
-	/** `a=(b c)` and `a[0]=b`. */
-	#element(node: Node): void {
-		const { scope } = this.source;
-		const [target, operator, value] = node.children;
-		const name = this.#nameOf(node);
-		if (target) this.statement(target, NOWHERE);
-		const array = value?.type === "array" ? value.children.filter((child) => child.named).flatMap((child) => expandWords(child, this.source)) : null;
-		if (!array && value) this.statement(value, NOWHERE);
-		scope.set(name, UNKNOWN);
-		if (array && operator?.type === "=" && !scope.unsure.has(name) && array.length <= 64) scope.arrays.set(name, array);
-		else scope.arrays.delete(name);
-		const key = target ? /^BASH_(?:CMDS|ALIASES)\[["']?([^\]"']+)["']?\]$/.exec(this.#text(target))?.[1] : undefined;
-		if (key !== undefined && value) scope.aliases.set(key, expandText(value, this.source));
 	}
 
 	#define(node: Node): void {
@@ -392,7 +335,7 @@ export class Page {
 		const own = text.slice(name.start, name.end);
 		scope.functions.set(own, { body, text, called: false, active: false });
 		scope.world.defined.add(text.slice(node.start, node.end));
-		if (feedsItself(body, own, text)) this.#reader.mark("fork-bomb", this.span(node), scope);
+		if (feedsItself(body, own, text)) this.reader.mark("fork-bomb", this.span(node), scope);
 	}
 
 	#for(node: Node, flow: Flow): FoundCommand[] {
@@ -400,7 +343,7 @@ export class Page {
 		const variable = node.children.find((child) => child.field === "variable");
 		const body = node.children.find((child) => child.field === "body");
 		let values: Word[] = [];
-		const fed = this.#collect(() => {
+		const fed = this.collect(() => {
 			values = node.children.filter((child) => child.field === "value").flatMap((child) => expandWords(child, this.source));
 		});
 		if (!body) return [];

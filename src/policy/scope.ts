@@ -102,7 +102,7 @@ export class Scope {
 	}
 
 	/** Returns the scope of a command on another machine, which shares nothing with this one. */
-	elsewhere(): Scope {
+	onRemote(): Scope {
 		const scope = new Scope({ ...this.world, local: false });
 		scope.budget.left = this.budget.left;
 		scope.cwds = [null];

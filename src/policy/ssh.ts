@@ -35,7 +35,7 @@ export const lendsKeys = (command: FoundCommand): boolean =>
 		settings(command.args, "ForwardAgent").some((text) => text !== "no") ||
 		settings(command.args, "IdentityAgent").some((text) => text.startsWith("/tmp/")));
 
-/** Returns whether it opens a way in: to all who reach this machine, or from the other one. */
+/** Returns whether it opens a way in: for every host that reaches this machine, or from the remote one. */
 export const opensWayIn = (command: FoundCommand): boolean =>
 	command.args.some(({ text }) => /^-[a-zA-Z]*(?:R|w|g)$/.test(text)) ||
 	valuesOf(command, /^-[a-zA-Z]*[LD]$/, /^-[LD](.+)$/s).some(({ text }) => /^(?:0\.0\.0\.0|\*|\[?::\]?|):/.test(text));

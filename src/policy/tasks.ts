@@ -117,8 +117,8 @@ export function publishes(command: FoundCommand): boolean {
 	if (is(command, "docker", "podman") && says(command, /\bbuild\b/) && hasFlag(command, "--push")) return true;
 	if (is(command, "hg") && says(command, /^push\b/) && hasFlag(command, "-f|--force")) return true;
 	if (is(command, "git") && gitWords(command)[0] === "push") {
-		const elsewhere = command.args.some(({ text }) => /^(?:remote\..*\.(?:push)?url|url\..*\.(?:push)?insteadof)=/i.test(text));
-		if (elsewhere || valuesOf(command, /^--repo$/, /^--repo=(.+)$/s).some(({ text }) => /:\/\/|@.*:/.test(text))) return true;
+		const redirected = command.args.some(({ text }) => /^(?:remote\..*\.(?:push)?url|url\..*\.(?:push)?insteadof)=/i.test(text));
+		if (redirected || valuesOf(command, /^--repo$/, /^--repo=(.+)$/s).some(({ text }) => /:\/\/|@.*:/.test(text))) return true;
 	}
 	return command.names.some((name) => PUBLISHERS[name] !== undefined && says(command, PUBLISHERS[name]));
 }

@@ -1,13 +1,14 @@
 /**
- * What a command would really run: every simple command in it, wherever it hides. The walk follows the text as the shell would (page.ts), keeping
- * variables and the directory; what runs text of its own (`sh -c`, `eval`, `ssh`) is read in the same way. It never runs anything.
+ * Finds every simple command that a shell text would run, however deeply nested. The walk follows the text as the shell would (page.ts), tracking
+ * variables and the directory; the text of `sh -c`, `eval` and `ssh` is read in the same way. It never runs anything.
  */
 import { effects, printed, written } from "./changes.js";
 import { type Flow, NOWHERE, type Span } from "./flow.js";
 import type { FoundCommand, Trait } from "./found.js";
 import { SHELLS } from "./interpreters.js";
-import { Page, type Reader } from "./page.js";
+import { Page } from "./page.js";
 import { namesOf } from "./program.js";
+import type { Reader } from "./reader.js";
 import { type Respelled, respell } from "./respell.js";
 import { Scope, unsureNames, type World } from "./scope.js";
 import { LIMITS, type Node, parse } from "./tree.js";
@@ -37,7 +38,7 @@ const MAX_DEPTH = 24;
 const MAX_ARGS = 2_000;
 /** Limit for all commands together: every rule looks at each word, and one command can stand for thousands that share its words. */
 const MAX_WORDS = 20_000;
-/** Made in one text: who makes more has something in mind. */
+/** The most symbolic links that one text may make: more is no accident. */
 const MAX_LINKS = 64;
 /** All texts together, those within others included. */
 const MAX_TEXT = 2 * LIMITS.length;
@@ -156,7 +157,7 @@ class Walk implements Reader {
 		for (const one of inner) {
 			if (one === "unknown-script" || "code" in one) continue;
 			const remote = flow.remote || one.remote === true;
-			const inside = one.remote ? scope.elsewhere() : "cwd" in one && one.cwd ? scope.at(one.cwd) : scope;
+			const inside = one.remote ? scope.onRemote() : "cwd" in one && one.cwd ? scope.at(one.cwd) : scope;
 			const next: Flow = { ...flow, args: [], remote, writes: [], reads: [], ...("fed" in one ? { input: null, upstream: [result] } : {}) };
 			if ("argv" in one) outputs.push(...this.run(one.argv, at, inside, next, { external: one.keyword !== true }));
 			else if (one.script.trim() !== UNKNOWN) {

@@ -52,8 +52,8 @@ export interface Diagnosis {
 }
 
 export async function diagnose(runtime: Runtime, signal?: AbortSignal): Promise<Diagnosis> {
-	const elsewhere = hasToBeReached(runtime.wish) ? [await reach(runtime, runtime.wish, signal)] : [];
-	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd), ...elsewhere], orphans: await findOrphans(runtime) };
+	const remote = hasToBeReached(runtime.wish) ? [await reach(runtime, runtime.wish, signal)] : [];
+	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd), ...remote], orphans: await findOrphans(runtime) };
 }
 
 /** Checks whether the chosen place can be reached, and what it offers. Leaves nothing behind. */
@@ -160,12 +160,12 @@ function checks(runtime: Runtime): Check[] {
 			advice: "set KillMode=process (or Delegate=yes) in the unit",
 		});
 	else if (unit) list.push({ name: "service", state: "ok", found: `started in ${unit}; keepers leave its control group` });
-	const elsewhere = runtime.registry.elsewhere();
-	if (elsewhere.length > 0)
+	const foreign = runtime.registry.ofOtherHosts();
+	if (foreign.length > 0)
 		list.push({
 			name: "shared home",
 			state: "warn",
-			found: `${counted(elsewhere.length, "process", "processes")} of another host or container`,
+			found: `${counted(foreign.length, "process", "processes")} of another host or container`,
 			advice: "give each host a home of its own with HOLDFAST_HOME",
 		});
 	return list;

@@ -299,7 +299,7 @@ export class Registry {
 	}
 
 	/** Returns the processes of another host or pid namespace that shares this home. */
-	elsewhere(): Spec[] {
+	ofOtherHosts(): Spec[] {
 		return namesIn(this.home.live)
 			.filter(isId)
 			.map((id) => this.#specOf(id))

@@ -1,18 +1,8 @@
-/**
- * The sandboxes of tasks. A sandbox is a kept process (`kind: "sandbox"`): bubblewrap, with a shell script in it that waits (places/holder.sh). So it
- * outlives every runtime, and when it ends, the kernel ends everything in it.
- *
- * sandboxes/TASKKEY.N in the home is a symbolic link with the id of the task's N-th sandbox. A program that has created a sandbox tries to create the
- * next link. One of several programs succeeds; the others use its sandbox. Files shared with the sandbox are in sandboxes/ID.
- */
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
 	childrenOf,
-	ensureDir,
 	errno,
 	HoldfastError,
 	type Identity,
@@ -20,33 +10,20 @@ import {
 	isId,
 	linkOf,
 	namesIn,
-	ownEnvironment,
 	readIfThere,
 	readStat,
-	removeDir,
 	type SandboxSettings,
 	sendSignalTo,
 	taskKey,
 	unlinkIfThere,
-	utf8,
 	writeWhole,
 } from "../base/index.js";
 import { procDir, readParts, readSpec, type Spec, starterIsGone } from "../keeper/index.js";
-import {
-	CAPABILITIES,
-	explain,
-	findSandboxTools,
-	INSIDE,
-	MOUNT_TRIES,
-	mountWentAway,
-	noCapabilities,
-	type Place,
-	type SandboxTools,
-	sandboxPlace,
-	viewOf,
-} from "../places/index.js";
+import { explain, findSandboxTools, MOUNT_TRIES, mountWentAway, type Place, type SandboxTools, sandboxPlace } from "../places/index.js";
 import type { Process } from "./process.js";
 import type { Runtime } from "./runtime.js";
+import { mustBeAsAsked } from "./sandbox-settings.js";
+import { firstLine, removeShared, startSandbox, unavailable } from "./sandbox-start.js";
 import { isOver } from "./status.js";
 
 const READY_MS = 15_000;
@@ -205,7 +182,7 @@ export class Sandboxes {
 		return undefined;
 	}
 
-	/** Kills the first process in the sandbox, and thereby all others. Without its keeper, the sandbox may have kept running. */
+	/** Kills the first process in the sandbox; the kernel then kills all others. Without its keeper, the sandbox may have kept running. */
 	async #endAll(id: string): Promise<void> {
 		const [pid, start] = (readIfThere(path.join(this.#root, id, "first")) ?? "").split(" ");
 		const first = { pid: Number(pid), start: start ?? "" };
@@ -265,67 +242,7 @@ export class Sandboxes {
 	async #make(task: string, number: number, tries = 1): Promise<Open> {
 		const tools = this.#tools();
 		const settings = this.#settings();
-		const uid = process.getuid?.() ?? 0;
-		const gid = process.getgid?.() ?? 0;
-		let dir = "";
-		let directory = "";
-		const made = await this.#runtime
-			.spawn(
-				{
-					command: [tools.bwrap],
-					cwd: "/",
-					task,
-					stdin: false,
-					log: { limit: 64 * 1024 },
-					env: Object.fromEntries(Object.keys(ownEnvironment()).map((name) => [name, undefined])),
-				},
-				{
-					kind: "sandbox",
-					// A function, since the directory is named after the id.
-					command: (id) => {
-						dir = path.join(this.#root, id);
-						ensureDir(path.join(dir, "shared"));
-						const view = viewOf(settings, {
-							cwd: this.#runtime.settings.get(task)?.cwd ?? process.cwd(),
-							home: this.#runtime.home.root,
-							shared: path.join(dir, "shared"),
-						});
-						directory = view.directory;
-						const spaces = [
-							"--unshare-user",
-							"--uid",
-							"0",
-							"--gid",
-							"0",
-							"--unshare-pid",
-							"--unshare-ipc",
-							"--unshare-uts",
-							...(settings.network ? [] : ["--unshare-net"]),
-						];
-						const holder = ["sh", `${INSIDE}/places/holder.sh`, "outer", String(uid), String(gid), "setpriv", "--no-new-privs", ...noCapabilities(), "--"];
-						const argv = [
-							...tools.keyless,
-							tools.bwrap,
-							...spaces,
-							...view.arguments,
-							"--cap-drop",
-							"ALL",
-							...CAPABILITIES,
-							"--new-session",
-							"--setenv",
-							"PATH",
-							"/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
-							"--",
-							...holder,
-						];
-						return { argv, view: { directory, network: settings.network, settings: digestsOf(settings) } };
-					},
-				},
-			)
-			.catch((error: unknown) => {
-				if (dir) removeShared(dir);
-				throw error;
-			});
+		const { made, dir } = await startSandbox(this.#runtime, { root: this.#root, task, settings, tools });
 		let again = false;
 		try {
 			const { matched } = await made.wait({ until: { pattern: "^ready$" }, timeout: READY_MS });
@@ -350,42 +267,9 @@ export class Sandboxes {
 	}
 }
 
-/** Throws CONFLICT if the sandbox was created with settings other than those requested. */
-function mustBeAsAsked({ id, spec }: Process, settings: SandboxSettings): void {
-	const made = spec.view?.settings;
-	if (!made) return; // created by a version that did not record its settings
-	const asked = digestsOf(settings);
-	const other = Object.keys(asked).filter((key) => asked[key] !== made[key]);
-	if (other.length > 0)
-		throw new HoldfastError(
-			"CONFLICT",
-			`nothing ran: the task has a sandbox already (${id}), made with other settings (${other.join(", ")}); remove it first, with what is in it (holdfast sandboxes stop ${id}), use those settings, or another task`,
-		);
-}
-
-/** Returns a digest of each setting, regardless of the order of lists. */
-const digestsOf = ({ network, directory = "", write, read, hide, tmpBytes }: SandboxSettings): Record<string, string> =>
-	Object.fromEntries(
-		Object.entries({ network, directory, write: [...write].sort(), read: [...read].sort(), hide: [...hide].sort(), tmpBytes }).map(([key, value]) => [
-			key,
-			createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12),
-		]),
-	);
-
 const noSettings = (): never => {
 	throw new HoldfastError("INTERNAL", "a sandbox was to be made for a runtime of another place");
 };
-
-/** Removes the files of an empty sandbox: no process is left to race with. Makes unreadable directories readable first; does not follow links. */
-function removeShared(dir: string): void {
-	try {
-		removeDir(dir);
-	} catch (error) {
-		if (errno(error) !== "EACCES" && errno(error) !== "EPERM") throw error;
-		spawnSync("chmod", ["-R", "u+rwx", dir], { env: { PATH: "/usr/bin:/bin" } });
-		removeDir(dir);
-	}
-}
 
 const isUsable = ({ guard, closed }: Open): boolean => isAlive(guard) && !fs.existsSync(closed);
 
@@ -393,8 +277,3 @@ function identity(pid: number | undefined): Identity | undefined {
 	const stat = pid === undefined ? undefined : readStat(pid);
 	return stat && { pid: stat.pid, start: stat.start };
 }
-
-const firstLine = (process: Process): string => utf8(process.read(0, 4096).bytes).trim().split("\n")[0] || "it said nothing";
-
-const unavailable = (why: string): HoldfastError =>
-	new HoldfastError("UNSUPPORTED", `nothing ran: there can be no sandbox: ${why}. \`holdfast doctor\` says more; without a sandbox use the place "local"`);

@@ -66,7 +66,7 @@ export class TargetLine {
 		}
 	}
 
-	/** Returns what went wrong at last; undefined if it was told. What can be answered no more is not tried again. */
+	/** Returns what went wrong at last; undefined if it was told. A question that can no longer be answered is not tried again. */
 	async #tell(message: PushMessage): Promise<string | undefined> {
 		for (let tries = 0; ; tries++) {
 			const late = message.expires_at !== undefined && Date.now() >= Date.parse(message.expires_at);

@@ -29,7 +29,7 @@ type Who = Pick<Stat, "comm" | "pid" | "state">;
 /** Returns true for a relay that is idle. */
 export const isRelay = ({ comm, state }: Who): boolean => state === "S" && RELAYS.has(comm);
 
-/** Decides. `who` is in the foreground. `modes`: undefined if they could not be read. */
+/** Decides what the program in the foreground (`who`) waits for. `modes`: undefined if they could not be read. */
 export function decide(found: Blocked, who: Who, modes: TtyModes | undefined, beside: Beside = "none"): WaitVerdict {
 	const name = `${who.comm} (pid ${who.pid})`;
 	if (isRelay(who) && !modes?.canonical) return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };

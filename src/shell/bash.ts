@@ -52,7 +52,7 @@ export class Bash {
 	#reaped = "";
 	#known: ShellState | undefined;
 
-	/** Attaches to a shell that another runtime, or this one earlier, has left; undefined if it is not to be used any more. */
+	/** Attaches to a shell that another runtime, or this one earlier, has left; undefined if it must not be used. */
 	static async attach(process: Process): Promise<Bash | undefined> {
 		const state = path.join(process.dir, "shell");
 		const unknown = await process.sync();

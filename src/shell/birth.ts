@@ -34,10 +34,10 @@ export async function bear(runtime: Runtime, birth: Birth): Promise<{ bash: Bash
 	if (birth.from) {
 		const { bash } = await start(runtime, birth, false);
 		const isIn = (dir: string | undefined) => dir !== undefined && (bash.cwd === dir || bash.line.isSame(bash.cwd, dir));
-		const elsewhere = !isIn(birth.cwd) && !isIn(await birth.nowIn?.());
+		const lost = !isIn(birth.cwd) && !isIn(await birth.nowIn?.());
 		return {
 			bash,
-			notes: elsewhere ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told(),
+			notes: lost ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told(),
 		};
 	}
 	try {

@@ -13,7 +13,7 @@ export class Births {
 	readonly #waiting: (() => void)[] = [];
 	readonly #closing: AbortSignal;
 
-	/** `closing`: who has waited until then is not born any more. */
+	/** `closing`: a birth that still waits then does not begin. */
 	constructor(closing: AbortSignal) {
 		this.#closing = closing;
 	}

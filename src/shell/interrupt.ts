@@ -36,7 +36,7 @@ const TRAPPED_AFTER = 20; // rounds with only bash left
 const GIVE_UP_AFTER = 60;
 
 export interface Interruption {
-	/** How its end is to be recorded. */
+	/** The end to record. */
 	readonly code: number;
 	/** With INT first. */
 	readonly gently: boolean;

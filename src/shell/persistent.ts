@@ -156,7 +156,7 @@ export class Persistent {
 		return this.#birth;
 	}
 
-	/** Forgets a shell that has ended: the next one is to be found, or started. */
+	/** Forgets a shell that has ended: the next command finds another, or starts one. */
 	forget(bash: Bash): void {
 		bash.close();
 		if (this.#bash === bash) this.#bash = undefined;

@@ -15,7 +15,7 @@
 #
 #   __hf_k=ID __hf_n=N __hf_s=…;\__hf_begins 'TEXT'&&{ TEXT </dev/null >>"$__hf_s/pipe" 2>&1;\__hf_ends "$?";}
 #
-# What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
+# The command's output goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
 # behind it. All names start with __hf_, since the shell belongs to its user. Every builtin of ours is called through `builtin`.
 
 __hf_g=$HF_PROCS
@@ -26,7 +26,7 @@ __hf_u=$__hf_d/run
 __hf_x=$HF_RESCUE
 __hf_idle=$HF_IDLE
 
-# What is seldom needed is in functions of its own: bash copies the whole of a function each time that it runs it.
+# Rare code is in functions of its own: bash copies the whole of a function each time that it runs it.
 __hf_enter() {
 	builtin mapfile -d '' -n 1 __hf_w <"$__hf_s/workdir"
 	__hf_b=("$PWD" "$OLDPWD")

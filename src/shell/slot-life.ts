@@ -130,7 +130,7 @@ export class SlotLife {
 		}
 	}
 
-	/** Gives back its descriptors; nothing is looked at any more. */
+	/** Gives back its descriptors; looks at nothing from then on. */
 	close(): void {
 		this.#closed = true;
 		for (const fd of [this.#drained, this.#ranges]) if (fd !== undefined) fs.closeSync(fd);

@@ -43,7 +43,7 @@ export class Slot {
 	/** The command that is in it. */
 	#put: { readonly command: string | undefined; readonly workdir: string | undefined } = { command: undefined, workdir: undefined };
 
-	/** `limited`: it may print only so much, and is to be told when its log is full. */
+	/** `limited`: its output has a limit, and the caller is told when the log is full. */
 	constructor(held: Held, { limited, machine }: { limited: boolean; machine: Machine }) {
 		this.#held = held;
 		this.#machine = machine;
@@ -147,7 +147,7 @@ export class Slot {
 		this.#unfollow = undefined;
 	}
 
-	/** The log has taken all that it may, and takes no more. */
+	/** The log has reached its limit and takes no more. */
 	isFull(): boolean {
 		return readLimit(this.dir)?.name === "output";
 	}
@@ -300,7 +300,7 @@ export class Slot {
 		this.#held.remove();
 	}
 
-	/** Removes a slot that is not to be used any more. What it has served stays in the transcript. */
+	/** Removes a slot that serves no more commands. Those it has served stay in the transcript. */
 	async discard(): Promise<void> {
 		await this.#closes(this.letGo(), () => this.#collector.isOver(), 100); // a collector that was killed says nothing
 		if (this.life.served) this.#held.retire();

@@ -1,4 +1,4 @@
-/** The commands of one task: each runs in its persistent shell, or, while another does, in one of its own. What comes of each: result.ts. */
+/** The commands of one task: each runs in its persistent shell, or, while another does, in one of its own. Their results: result.ts. */
 import path from "node:path";
 import { HoldfastError } from "../base/index.js";
 import { describeEnd, type Runtime } from "../process/index.js";

@@ -1,6 +1,6 @@
-// What sudo runs when it wants a password. It listens, tells the runtimes of this home where, and passes on to sudo what the one whose
-// task this is sends there. A name like this ("abstract") belongs to the process that has taken it: no other process can listen on it,
-// and who holds it is to be seen in /proc. So the password reaches this process and no other.
+// sudo runs this program to get a password. It listens on an abstract socket, tells the runtimes of this home its name, and passes on to
+// sudo the password that the runtime of its task sends. No other process can listen on that name, and /proc shows which process does, so
+// the password reaches only this process.
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { configDir, HoldfastError, readPrivate } from "../base/index.js";
 import type { Redactor } from "../base/secrets/index.js";
 
-/** Asks a person, who may not want to; null: none. */
+/** Asks a person. Resolves with null if they give none. */
 export type AskPerson = (question: { task: string; signal: AbortSignal }) => Promise<string | null>;
 
 const PATIENCE_MS = 45_000;

@@ -5,7 +5,7 @@ import { asset, ensureDir, readIfThere, shellQuote, writeWhole } from "../base/i
 
 export const ASKPASS = asset("sudo/askpass.mjs");
 
-/** The real one; undefined where there is none, and for root, whom it asks nothing. */
+/** The path of the real sudo; undefined if it is not installed, and for root, who needs no password. */
 export function findSudo(env: NodeJS.ProcessEnv = process.env): string | undefined {
 	if (process.getuid?.() === 0) return undefined;
 	const dirs = [...(env.PATH ?? "").split(":"), "/run/wrappers/bin", "/usr/bin", "/bin"];
@@ -40,7 +40,7 @@ function install(file: string, text: string): void {
 	fs.chmodSync(file, 0o700);
 }
 
-/** A caller that says where the password comes from, or that there is to be none, gets the real sudo as it is. */
+/** A caller that names the source of the password, or wants none, gets the real sudo unchanged. */
 const wrapper = (sudo: string, askpass: string): string => `#!/bin/sh
 # sudo, but for the password: Holdfast has it, or says at once that there is none. Made by holdfast; written anew when it changes.
 value=

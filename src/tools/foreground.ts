@@ -2,12 +2,12 @@
 import { endedBy, limitNote, readStatus } from "../process/index.js";
 import type { RunResult } from "../shell/index.js";
 import { type Ask, answerBy, type Deadline, reporting, secondsOf } from "./ask.js";
+import { CommandGate } from "./command-gate.js";
 import { noteShown } from "./cursor.js";
 import { hintsFor, isDrawing, staysWithoutTerminal } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
 import { type OutputText, readOutput } from "./output.js";
-import { Passage } from "./passage.js";
 import type { TerminalResult } from "./result.js";
 import { armLate, type IntervalNote, wishesOf } from "./start.js";
 import { leftNote, limitField } from "./state.js";
@@ -28,8 +28,8 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	const { deadline } = options;
 	let [draws, id] = [false, ""];
 	runtime.shells.prepare(task); // in parallel with loading the parser of shell text
-	const passage = await Passage.of(ask, args.command);
-	const run = await passage.through(() =>
+	const gate = await CommandGate.of(ask, args.command);
+	const run = await gate.through(() =>
 		reporting(ask, "it runs", () =>
 			runtime.shells.run({
 				task,
@@ -50,8 +50,8 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 				...(ask.call.yield ? { yield: ask.call.yield } : {}),
 				call: ask.call.id,
 				permit: (cwd, given) => {
-					passage.check(cwd);
-					passage.begin(cwd, given);
+					gate.check(cwd);
+					gate.begin(cwd, given);
 					id = given;
 				},
 			}),
@@ -77,7 +77,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			...(output.truncated === undefined ? {} : { truncated: output.truncated }),
 			...timeoutNote(deadline),
 		};
-		passage.ended(result, run.process, run);
+		gate.ended(result, run.process, run);
 		if (run.limit) ask.notes.push(limitNote(run.limit));
 		ask.notes.push(...run.notes);
 		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);
@@ -93,7 +93,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 				exitCode: run.end === "exited" && !explained ? run.exitCode : null,
 				signal: explained ? null : run.signal,
 				output: output.text,
-				elsewhere: run.process.machine.account !== undefined,
+				remote: run.process.machine.account !== undefined,
 				draws,
 			}),
 		);

@@ -6,7 +6,7 @@ import type { Process, Runtime } from "../process/index.js";
 import type { Shells } from "../shell/index.js";
 import type { Sudo } from "../sudo/index.js";
 import type { CallRecords } from "./calls/index.js";
-import type { Gate } from "./gate.js";
+import type { LazyJudge } from "./lazy-judge.js";
 import type { Limits } from "./limits.js";
 import type { Lines } from "./lines.js";
 import type { UnderWay } from "./under-way.js";
@@ -34,7 +34,7 @@ export interface ToolHost extends Pick<Runtime, "home" | PlaceParts> {
 	readonly audit: Audit;
 	readonly notices: Notices;
 	readonly sudo: Sudo;
-	readonly gate: Gate;
+	readonly judge: LazyJudge;
 	readonly calls: CallRecords;
 	readonly underWay: UnderWay;
 	/** True after the runtime was closed. */

@@ -6,6 +6,7 @@ export { type Ask, answer, deadlineOf, doorOf } from "./ask.js";
 export type { Call } from "./call.js";
 export type { FoundCall } from "./calls/index.js";
 export { checkCommand } from "./check.js";
+export { CommandGate } from "./command-gate.js";
 export { TOOL_NAMES, TOOLS, type Tool, toolsWith } from "./definitions.js";
 export {
 	type FileResult,
@@ -28,7 +29,6 @@ export { LIMITS, type Limits, limitsFrom } from "./limits.js";
 export { type LinkOptions, type MadeLink, makeLink, openLink } from "./links.js";
 export { approve, shortened } from "./own.js";
 export { type OwnResult, ownOutput } from "./own-result.js";
-export { Passage } from "./passage.js";
 export { Refused } from "./refused.js";
 export { renderResult } from "./render.js";
 export type { ProcessResult, TerminalResult, ToolName, ToolResult } from "./result.js";

@@ -19,8 +19,8 @@ import {
 	type TransferResult,
 	type WriteFileResult,
 } from "./files/index.js";
-import type { Gate } from "./gate.js";
 import type { ToolHost } from "./host.js";
+import type { LazyJudge } from "./lazy-judge.js";
 import { LIMITS, type Limits, limitsFrom } from "./limits.js";
 import { Lines } from "./lines.js";
 import { process as processTool } from "./process.js";
@@ -121,9 +121,9 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return this.#services.approvals;
 	}
 
-	/** The gate that every command of an agent passes before it runs. */
-	get gate(): Gate {
-		return this.#services.gate;
+	/** Decides about commands: see command-gate.ts. */
+	get judge(): LazyJudge {
+		return this.#services.judge;
 	}
 
 	get underWay(): UnderWay {

@@ -5,7 +5,7 @@ import { Notices } from "../notices/index.js";
 import { pruneCalls, type Runtime } from "../process/index.js";
 import { Sudo } from "../sudo/index.js";
 import { CallRecords } from "./calls/index.js";
-import { Gate } from "./gate.js";
+import { LazyJudge } from "./lazy-judge.js";
 import type { Limits } from "./limits.js";
 import { UnderWay } from "./under-way.js";
 
@@ -21,7 +21,7 @@ export class HomeServices {
 	readonly taskLimits = new Map<string, Limits>();
 	#notices: Notices | undefined;
 	#approvals: Approvals | undefined;
-	#gate: Gate | undefined;
+	#judge: LazyJudge | undefined;
 
 	/** `main`: the runtime that was opened first, and closes this. */
 	constructor(main: Runtime) {
@@ -43,9 +43,9 @@ export class HomeServices {
 		return this.#approvals;
 	}
 
-	get gate(): Gate {
-		this.#gate ??= new Gate(this.#main.home);
-		return this.#gate;
+	get judge(): LazyJudge {
+		this.#judge ??= new LazyJudge(this.#main.home);
+		return this.#judge;
 	}
 
 	/** Frees the resources of a task. */

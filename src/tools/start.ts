@@ -4,8 +4,8 @@ import type { ArmResult, Wishes } from "../notices/index.js";
 import { exportFunctions, type Process } from "../process/index.js";
 import type { ShellContext } from "../shell/index.js";
 import { type Ask, answerBy } from "./ask.js";
+import { CommandGate } from "./command-gate.js";
 import type { TerminalArgs } from "./input.js";
-import { Passage } from "./passage.js";
 import type { TerminalResult } from "./result.js";
 
 export async function startBeside(
@@ -15,7 +15,7 @@ export async function startBeside(
 ): Promise<{ process: Process; context: ShellContext }> {
 	const { runtime, task, notes } = ask;
 	const pty = args.pty === true;
-	const passage = await Passage.of(ask, args.command);
+	const gate = await CommandGate.of(ask, args.command);
 	const context = await runtime.shells.context({
 		task,
 		terminal: pty,
@@ -24,7 +24,7 @@ export async function startBeside(
 		...(args.workdir === undefined ? {} : { workdir: args.workdir }),
 	});
 	notes.push(...context.notes);
-	await passage.through(async () => passage.check(context.cwd));
+	await gate.through(async () => gate.check(context.cwd));
 	if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run"); // the first shell of a task may take a while
 	const options = {
 		command: args.command,
@@ -38,7 +38,7 @@ export async function startBeside(
 		prepare: (started) => {
 			if (context.functions !== "") exportFunctions(started, context.functions);
 			prepare?.(started);
-			passage.begin(context.cwd, started.id, started);
+			gate.begin(context.cwd, started.id, started);
 		},
 	});
 	if (pty) runtime.answerFor(process, { from: 0 });

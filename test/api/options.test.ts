@@ -27,6 +27,7 @@ test.each<[string, object, RegExp]>([
 	["keep without an id", { keep: true }, /keep: true needs an id/],
 	["place", { place: 7 }, /place is 7, but must be/],
 	["place: an object without a kind", { place: { image: "x" } }, /place is .*, but must be|an object without a kind/],
+	["place: a kind that is no text", { place: { kind: 5, image: "x" } }, /an object whose kind is no text/],
 	["place: a circle", { place: circle }, /what JSON can hold, and these are not: Converting circular structure/],
 	["place: a key of another kind", { place: { kind: "ssh", host: "h", image: "x" } }, /ssh: there is no key "image", which is a key of docker/],
 	[

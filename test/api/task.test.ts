@@ -288,6 +288,6 @@ test("a closed runtime does nothing, and says so at once", async () => {
 test("the inside of the runtime is not to be had through the library", async () => {
 	const runtime = await library();
 	expect(Object.keys(runtime)).toEqual([]);
-	for (const name of ["registry", "boxes", "chores", "bin", "hold", "shells", "gate", "audit"]) expect(runtime).not.toHaveProperty(name);
+	for (const name of ["registry", "boxes", "chores", "bin", "hold", "shells", "judge", "audit"]) expect(runtime).not.toHaveProperty(name);
 	expect(fs.readFileSync("dist/api/runtime.d.ts", "utf8")).not.toMatch(/AgentRuntime|class /);
 });

@@ -151,7 +151,7 @@ test("hostile text takes no time", () => {
 test("sudo without a password: here it may get one, on another machine never", () => {
 	const outcome = { exitCode: 1, signal: null, output: "sudo: a terminal is required to read the password; either use the -S option\n" };
 	expect(hintsFor("/usr/bin/sudo id", outcome)).toEqual([expect.stringMatching(/Call it as `sudo`/)]);
-	expect(hintsFor("sudo id", { ...outcome, elsewhere: true })).toEqual([expect.stringMatching(/none is ever sent to another machine/)]);
+	expect(hintsFor("sudo id", { ...outcome, remote: true })).toEqual([expect.stringMatching(/none is ever sent to another machine/)]);
 });
 
 describe("without a terminal", () => {

@@ -36,7 +36,7 @@ export const namesOf = ({ values }: Pick<CliCall, "values">): { task?: string } 
 export const handleOf = ({ id, name }: { readonly id: string; readonly name?: string | undefined }): string =>
 	name !== undefined && /^[\w.][\w.-]*$/.test(name) && idPrefix(name) === undefined ? name : id.slice(5, 11);
 
-/** While it is followed: say when its machine cannot be reached any more, and when it can again. Returns what ends that. */
+/** While it is followed: says when its machine becomes unreachable, and when it is back. Returns a function that ends that. */
 export function tellOfReach({ out }: Pick<CliCall, "out">, process: Process): () => void {
 	const { place } = process.spec;
 	let away = process.unreachable !== undefined;

@@ -39,7 +39,7 @@ function formatOf({ values }: CliCall, file: string): ExportFormat {
 	return found;
 }
 
-/** Beside its name first: who is killed meanwhile leaves nothing under it. */
+/** Written beside its name first, so a program that is killed meanwhile leaves nothing under that name. */
 async function save(file: string, pieces: Iterable<string>, signal: AbortSignal): Promise<number> {
 	const temp = path.join(path.dirname(file), `.${path.basename(file).slice(0, 200)}.${process.pid}.part`);
 	try {

@@ -1,6 +1,6 @@
 /**
- * What happens to processes, for the page: each change as the whole item of a list, numbered. It is made of the events that the library has too
- * (src/events). Only what no event tells, resources, is looked at every two seconds, and where nothing has changed for a minute every ten.
+ * Changes of processes, for the page: each is a whole list item, numbered. The source is that of the library's events (src/events).
+ * Resources have no event: they are polled every two seconds, and every ten where nothing has changed for a minute.
  */
 import { randomBytes } from "node:crypto";
 import { eventSource, type HoldfastEvent } from "../../events/index.js";
@@ -15,7 +15,7 @@ const ASKED_MS = 50;
 const LOOK_MS = 2_000;
 const CALM_MS = 60_000;
 const CALM_LOOKS = 5; // of so many looks one is also at what is calm
-const KEPT = 1_000; // events for who comes back
+const KEPT = 1_000; // events for a page that reconnects
 
 export interface Event {
 	readonly id: string;

@@ -1,7 +1,7 @@
 /**
- * Who may speak to the HTTP door. A page in a browser of this machine must not (it reaches loopback too, and DNS
- * rebinding lets it look like us: so Host and Origin are checked), nor may another user (so there is a token).
- * What a proxy says about the browser (`Forwarded`, `X-Forwarded-…`) is ignored: any client can send it. docs/remote.md
+ * Access control of the HTTP door. Host and Origin are checked, because a foreign page in a browser of this machine reaches
+ * loopback too, and DNS rebinding lets it look like ours. A token keeps out other users. `Forwarded` and `X-Forwarded-…` are
+ * ignored: any client can send them. docs/remote.md
  */
 import net from "node:net";
 import type { Context, MiddlewareHandler } from "hono";

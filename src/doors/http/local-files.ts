@@ -20,7 +20,7 @@ export class PageFiles {
 		this.#home = fs.realpathSync(home);
 	}
 
-	/** Where a path really is, links and dots followed. */
+	/** Returns the real path, with links and dots resolved. */
 	resolve(base: string, wanted: string | undefined): string {
 		const real = attempt(() => fs.realpathSync(path.resolve(base, wanted ?? ".")));
 		this.#allowed(real);

@@ -15,7 +15,7 @@ export interface SitePart {
 	readonly script: string;
 	/** A style sheet among these files. */
 	readonly style?: string | undefined;
-	/** Answers a request below `/api/parts/NAME/` of who may do everything; a read-only link is refused before. What it throws is an answer 500. */
+	/** Answers a request below `/api/parts/NAME/` of a visitor with all rights; a read-only link is refused before. If it throws, the answer is 500. */
 	fetch(request: Request, visit: PartVisit): Response | Promise<Response>;
 	/** The site closes. */
 	close?(): Promise<void>;

@@ -51,7 +51,7 @@ export function refusalPage(context: Context, status: number, message: string): 
 	return smallPage(context, status, { title: TITLES[status] ?? "This did not work", text: [`${sentence}.`, ...advice] });
 }
 
-/** The same for one who is answered without Hono: as a page if `accept` takes one, else as a line. */
+/** The same for a visitor who is answered without Hono: as a page if `accept` takes one, else as a line. */
 export function refusalText(status: number, message: string, accept: string | undefined): { text: string; headers: Record<string, string> } {
 	const sentence = message.charAt(0).toUpperCase() + message.slice(1);
 	if (!acceptsPage(accept)) return { text: `${sentence}.\n`, headers: { "Content-Type": "text/plain; charset=utf-8" } };

@@ -27,7 +27,7 @@ export class RemoteFiles {
 		this.#files = fileSystem;
 	}
 
-	/** Where a path really is, links and dots followed. */
+	/** Returns the real path, with links and dots resolved. */
 	async resolve(base: string, wanted: string | undefined): Promise<string> {
 		const { status, output } = await this.#files.run('readlink -f "$1" && printf .', [path.posix.resolve(base, wanted ?? ".")]);
 		if (status !== 0) throw new HoldfastError("NOT_FOUND", "there is no such file or directory");

@@ -1,7 +1,6 @@
 /**
- * What a browser gets instead of the token: a key for the link, a session for the cookie, and a key that goes with it; and keys that answer a question. All are signed
- * with the token, so no server keeps them: they live through a restart, and a new token
- * ends them all. A session that was logged out is on a list (logouts.ts).
+ * Signed keys that a browser gets instead of the token: for the link, for the session cookie, for the header beside that cookie, and for the answer to
+ * one question. No server stores them: they survive a restart, and a new token ends them all. Sessions that were logged out are on a list (logouts.ts).
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { sameToken } from "./token.js";

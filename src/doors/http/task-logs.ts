@@ -1,4 +1,4 @@
-/** Which tasks have done something, for who looks at their transcripts: told when their audit has grown, each a few times a second at most. */
+/** Tells viewers of transcripts which tasks have done something: when the audit of a task has grown, at most a few times a second each. */
 import path from "node:path";
 import { type Home, namesIn, versionOf } from "../../base/index.js";
 import { taskIn } from "../../transcript/index.js";

@@ -17,7 +17,7 @@ const ALIVE_MS = 15_000;
 const GOODBYE_MS = 500;
 const RESIZED_MS = 30; // with most output comes a change of that file, and it is no new size
 const UNSENT_CHARS = 256 * 1024; // typed and not yet read by the program
-const UNREAD_BYTES = 8 * 1024 * 1024; // every `open` may bring a screen and a window: who asks on and on and does not read is let go
+const UNREAD_BYTES = 8 * 1024 * 1024; // every `open` may bring a screen and a window: a client that keeps asking and does not read is disconnected
 
 export interface SocketOptions {
 	readonly runtime: AgentRuntime;

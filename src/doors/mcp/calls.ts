@@ -41,7 +41,7 @@ export class ConnectionCalls {
 		await Promise.allSettled(this.#ending.values());
 	}
 
-	/** Resolves when no call of the task that is under way now is any more. */
+	/** Resolves when every call of the task that is under way now has ended. */
 	async done(task: string): Promise<void> {
 		await Promise.allSettled(this.#running.get(task) ?? []);
 	}

@@ -1,6 +1,6 @@
 /**
- * What it means when a client takes a request back. A person's interrupt ends the command. A client that has only lost patience
- * does not want that: its model hears "timed out" and has no way to the command any more, so that goes on in the background.
+ * The meaning of a cancelled request. A person's interrupt ends the command. After a client's own timeout the command
+ * continues in the background: the model is told "timed out" and could not reach the command otherwise.
  */
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 

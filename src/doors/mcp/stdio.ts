@@ -74,7 +74,7 @@ interface Ears {
 	hear(message: JSONRPCMessage): void;
 }
 
-/** The same transport, overheard: the SDK keeps subscriptions to itself, and who the client is until a server is made. */
+/** Wraps the transport and reads along: the SDK does not show subscriptions, nor the client's name before a server is made. */
 function tap(wire: Transport, { choose, hear }: Ears, closed: () => void): Transport {
 	const tapped: Transport = { start: () => wire.start(), send: (message, options) => wire.send(message, options), close: () => wire.close() };
 	let chosen: Promise<void> | undefined;

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import { asset } from "../../base/index.js";
 
-/** What it prints before it fetches, and before it waits for another that does. */
+/** Printed before it fetches, and before it waits for another program's fetch. */
 export const FETCHING = "holdfast:fetching";
 export const WAITING = "holdfast:waiting";
 

@@ -53,7 +53,7 @@ export async function ensureImage({
 	return { file, fetched: await fetchImage(file, { program, settings, scratch, progress, signal }) };
 }
 
-/** Returns whether this call has fetched it, and not another that it has waited for. An aborted call, and a killed program, stop nothing: whoever comes next waits for it. */
+/** Returns true if this call fetched the image, false if it waited for another's fetch. An aborted call or a killed program does not stop the fetch: the next caller waits for it. */
 async function fetchImage(file: string, { program, settings, scratch, progress, signal }: ImageOptions): Promise<boolean> {
 	const { image } = settings;
 	const log = unnamedFile(scratch.temporary);

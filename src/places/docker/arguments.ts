@@ -89,8 +89,8 @@ const FLAGS: Readonly<Record<string, Flag>> = {
 	},
 };
 
-/** Where to set options that people expect among these arguments. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
+/** For options that people expect among these arguments: where to set them instead. */
+const SET_ELSEWHERE: Readonly<Record<string, string>> = {
 	"--memory": 'use the option "memory"',
 	"-m": 'use the option "memory"',
 	"--cpus": 'use the option "cpus"',
@@ -129,7 +129,7 @@ export function parseArguments(given: readonly string[]): Extra {
 		}
 		const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
 		if (flag === undefined) {
-			const hint = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : `there are ${[...Object.keys(FLAGS), "--read-only"].sort().join(", ")}`;
+			const hint = Object.hasOwn(SET_ELSEWHERE, name) ? SET_ELSEWHERE[name] : `there are ${[...Object.keys(FLAGS), "--read-only"].sort().join(", ")}`;
 			return refuse(`${JSON.stringify(name.slice(0, 100))} is not taken; ${hint}`);
 		}
 		const value = equals > 0 ? item.slice(equals + 1) : given[++at];

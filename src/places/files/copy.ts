@@ -39,7 +39,7 @@ export interface CopyOptions {
 
 export interface Copied {
 	readonly kind: "file" | "directory";
-	/** Final path. */
+	/** The path of the copy. */
 	readonly path: string;
 	readonly created: boolean;
 	readonly files: number;
@@ -48,7 +48,7 @@ export interface Copied {
 	readonly bytes: number;
 	/** The sum of a single file. */
 	readonly sha256?: string;
-	/** Entries that were left out, with the reason. */
+	/** Entries that were left out, and why: devices, pipes, sockets, names that are not UTF-8. */
 	readonly skipped: readonly string[];
 	readonly notes: readonly string[];
 }

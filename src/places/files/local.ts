@@ -1,5 +1,3 @@
-/** Local files, with the rights of this program. */
-import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import fsp from "node:fs/promises";
 import path from "node:path";
@@ -7,9 +5,9 @@ import { errno, HoldfastError, realPath } from "../../base/index.js";
 import { runHere } from "./command.js";
 import { entryOf, type Files, fileError, type WriteOptions } from "./interface.js";
 import { localDraft, makeDirs } from "./local-draft.js";
-import { readPart, strictFiles } from "./strict.js";
+import { readPart, strictFiles, sumOf } from "./strict.js";
 
-const STEP = 1024 * 1024;
+const _STEP = 1024 * 1024;
 
 export const localFiles = (): Files => near;
 
@@ -63,12 +61,7 @@ const near: Files = {
 	},
 	discard: (file) => strict.discard(path.join(realPath(path.dirname(file)), path.basename(file))),
 	rename: (from, to) => fsp.rename(from, to).catch((error: unknown) => fail(error, from)),
-	hash: (file, signal) =>
-		reading(file, async (handle) => {
-			const hash = createHash("sha256");
-			for await (const piece of handle.createReadStream({ autoClose: false, highWaterMark: STEP, ...(signal ? { signal } : {}) })) hash.update(piece as Buffer);
-			return hash.digest("hex");
-		}),
+	hash: (file, signal) => reading(file, (handle) => sumOf(handle, signal)),
 	run: (script, args, options) => runHere(["sh"], script, args, options),
 	// Whole folders: links above them are followed, links inside are not.
 	tree: (dir, signal) => strict.tree(realPath(dir), signal),

@@ -79,12 +79,7 @@ const strict: Files = {
 		discarded(path.basename(file));
 	},
 	rename: (from, to) => inDirectory(from, (dir, name) => inDirectory(to, (other, newName) => fs.renameSync(dir.at(name), other.at(newName)))),
-	hash: (file, signal) =>
-		reading(file, async (handle) => {
-			const hash = createHash("sha256");
-			for await (const piece of handle.createReadStream({ autoClose: false, highWaterMark: STEP, ...(signal ? { signal } : {}) })) hash.update(piece as Buffer);
-			return hash.digest("hex");
-		}),
+	hash: (file, signal) => reading(file, (handle) => sumOf(handle, signal)),
 	run: (script, args, options) => runHere(["sh"], script, args, options),
 	tree: (dir, signal) => walk(strict, dir, signal),
 	tidy: async (dir) => tidy(dir),
@@ -104,6 +99,13 @@ export async function readPart(handle: fsp.FileHandle, offset: number, max: numb
 		got += bytesRead;
 	}
 	return bytes.subarray(0, got);
+}
+
+/** Returns the sha256 of the whole file, in hex. */
+export async function sumOf(handle: fsp.FileHandle, signal?: AbortSignal): Promise<string> {
+	const hash = createHash("sha256");
+	for await (const piece of handle.createReadStream({ autoClose: false, highWaterMark: STEP, ...(signal ? { signal } : {}) })) hash.update(piece as Buffer);
+	return hash.digest("hex");
 }
 
 function reading<T>(file: string, act: (handle: fsp.FileHandle) => Promise<T>): Promise<T> {

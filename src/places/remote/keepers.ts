@@ -18,7 +18,7 @@ import {
 	planFiles,
 	procDir,
 	readExit,
-	readThere,
+	readRemoteState,
 	retire,
 	type Spec,
 } from "../../keeper/index.js";
@@ -131,7 +131,7 @@ export class RemoteKeepers implements MachineKeepers {
 		const hasBegun = (): true | undefined => {
 			if (hasStarted(dir)) return true;
 			const end = readExit(dir);
-			const gone = readThere(dir)?.lost;
+			const gone = readRemoteState(dir)?.lost;
 			if (gone !== undefined) throw new HoldfastError("START_FAILED", `nothing ran: ${gone}`);
 			if (end && end.kind !== "exit") throw new HoldfastError("START_FAILED", `nothing ran: ${end.reason}`);
 		};

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errno, readStart } from "../../base/index.js";
-import { isDead, RECORD_BYTES, readThere } from "../../keeper/index.js";
+import { isDead, RECORD_BYTES, readRemoteState } from "../../keeper/index.js";
 import type { LineOf, Once, ShellLine } from "../line.js";
 import type { RemoteMachine } from "./machine.js";
 
@@ -82,12 +82,12 @@ export class RemoteLine implements ShellLine {
 	}
 
 	lives(): boolean {
-		const there = readThere(this.#of.dir);
+		const there = readRemoteState(this.#of.dir);
 		return there?.lost === undefined && !isDead(there, this.#of.bash);
 	}
 
 	isLost(): boolean {
-		return readThere(this.#of.dir)?.lost !== undefined;
+		return readRemoteState(this.#of.dir)?.lost !== undefined;
 	}
 
 	/** Trusts what the shell reports. */

@@ -4,7 +4,7 @@
  * separately. All of that precedes a last look at the size of the log, so that "drained" is never said of a log that has more.
  */
 import { type Identity, parseStat, readsStdin } from "../../base/index.js";
-import { NOBODY, RECORD_BYTES, segmentName } from "../../keeper/index.js";
+import { NO_VITALS, RECORD_BYTES, segmentName } from "../../keeper/index.js";
 import { type Link, type LinkQuestion, parseInode } from "../link/index.js";
 import { answersFor } from "./answers.js";
 import type { LookRequest, Seen } from "./seen.js";
@@ -191,7 +191,7 @@ export const goneFor = (why: string | undefined, kept: boolean): Seen => ({
 	...(why === undefined ? {} : { why }),
 	records: new Map(),
 	segments: [],
-	...NOBODY,
+	...NO_VITALS,
 	drained: !kept,
 	offset: 0,
 	bytes: Buffer.alloc(0),

@@ -7,7 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DRAIN_MS, errno, type Identity, statIfThere, unlinkIfThere } from "../../base/index.js";
-import { NOBODY, RECORD_BYTES, readParts, readThere, segmentName, segmentStarts, type There, writeThere } from "../../keeper/index.js";
+import { NO_VITALS, RECORD_BYTES, type RemoteState, readParts, readRemoteState, segmentName, segmentStarts, writeRemoteState } from "../../keeper/index.js";
 import { Looker } from "./look.js";
 import type { LookRequest, Seen } from "./seen.js";
 
@@ -49,7 +49,7 @@ export class Mirror {
 	#stamp = "";
 	/** The records as last copied. */
 	readonly #copied = new Map<string, Buffer>();
-	#there: There | undefined;
+	#there: RemoteState | undefined;
 	#made = false;
 	#following: AbortController | undefined;
 	#followers = 0;
@@ -111,22 +111,22 @@ export class Mirror {
 	}
 
 	get #wasThere(): boolean {
-		this.#made ||= (readThere(this.#dir)?.at ?? 0) > 0;
+		this.#made ||= (readRemoteState(this.#dir)?.at ?? 0) > 0;
 		return this.#made;
 	}
 
 	/** Notes that the process is lost: how it ended cannot be known any more. */
 	lose(reason: string): void {
-		this.#note({ ...NOBODY, drained: true, lost: reason });
+		this.#note({ ...NO_VITALS, drained: true, lost: reason });
 	}
 
 	/** Records that the machine is unreachable: the rest of the replica is its last known state. */
 	unreachable(reason: string): void {
-		const before = this.#there ?? readThere(this.#dir) ?? { ...NOBODY, at: 0, boot: "" };
+		const before = this.#there ?? readRemoteState(this.#dir) ?? { ...NO_VITALS, at: 0, boot: "" };
 		if (before.unreachable === reason) return;
 		this.#there = { ...before, unreachable: reason };
 		try {
-			writeThere(this.#dir, this.#there);
+			writeRemoteState(this.#dir, this.#there);
 		} catch {
 			// its local directory was pruned meanwhile, or the disk is full: a caller that asks for it is told
 		}
@@ -200,11 +200,11 @@ export class Mirror {
 	/** Returns false if the log has more than came with this look: then the records have to wait. `early`: they have to in any case. */
 	#apply(seen: Seen, early: boolean): boolean {
 		if (seen.gone && seen.alive.length > 0) {
-			this.#note({ ...NOBODY, alive: seen.alive, dead: seen.dead, unreachable: REMOVED });
+			this.#note({ ...NO_VITALS, alive: seen.alive, dead: seen.dead, unreachable: REMOVED });
 			return true;
 		}
 		if (seen.gone) {
-			if (this.#wasThere) this.#note({ ...NOBODY, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
+			if (this.#wasThere) this.#note({ ...NO_VITALS, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
 			return true;
 		}
 		this.#segments(seen);
@@ -218,14 +218,14 @@ export class Mirror {
 			else if (name === "stuck") unlinkIfThere(path.join(this.#dir, name));
 		}
 		const { alive, dead, drained, idle, children, reaped } = seen;
-		const lost = alive.length === 0 ? (this.#there ?? readThere(this.#dir))?.lost : undefined; // once the reason is known, a later look adds nothing to it
+		const lost = alive.length === 0 ? (this.#there ?? readRemoteState(this.#dir))?.lost : undefined; // once the reason is known, a later look adds nothing to it
 		this.#note({ alive, dead, drained, idle, children, reaped, ...(lost === undefined ? {} : { lost }) });
 		this.within?.seen?.();
 		return true;
 	}
 
-	#note(seen: Omit<There, "at" | "boot">): void {
-		const before = this.#there ?? readThere(this.#dir);
+	#note(seen: Omit<RemoteState, "at" | "boot">): void {
+		const before = this.#there ?? readRemoteState(this.#dir);
 		const boot = before?.boot || this.#source.boot; // the boot of its start, or nearly so
 		const restarted = boot !== this.#source.boot && seen.lost === undefined ? { lost: "the machine was restarted while it ran" } : {};
 		this.#there = staysDead(before, { ...seen, ...restarted, boot, at: Date.now() });
@@ -248,8 +248,8 @@ export class Mirror {
 		clearTimeout(this.#later);
 		this.#later = undefined;
 		if (!this.#there) return;
-		this.#there = staysDead(readThere(this.#dir), this.#there); // another program may have looked later
-		writeThere(this.#dir, this.#there);
+		this.#there = staysDead(readRemoteState(this.#dir), this.#there); // another program may have looked later
+		writeRemoteState(this.#dir, this.#there);
 	}
 
 	/** Copies the log: the same bytes at the same offsets, in segments of the same names. */
@@ -305,14 +305,14 @@ const isBlank = (record: Buffer): boolean => !/^\S/.test(record.toString("latin1
 const isOver = ({ records }: Seen): boolean => !isBlank(records.get("exit")?.bytes ?? Buffer.alloc(0));
 
 /** Keeps dead parts dead, whatever a slower look reports. */
-function staysDead(before: There | undefined, now: There): There {
+function staysDead(before: RemoteState | undefined, now: RemoteState): RemoteState {
 	if (!before || before.dead.every((part) => now.dead.includes(part))) return now;
 	const dead = [...new Set([...before.dead, ...now.dead])];
 	return { ...now, alive: now.alive.filter((part) => !dead.includes(part)), dead };
 }
 
-function same(a: There, b: Omit<There, "at" | "boot">): boolean {
-	const key = ({ alive, dead, drained, children, lost, unreachable }: Omit<There, "at" | "boot">) =>
+function same(a: RemoteState, b: Omit<RemoteState, "at" | "boot">): boolean {
+	const key = ({ alive, dead, drained, children, lost, unreachable }: Omit<RemoteState, "at" | "boot">) =>
 		JSON.stringify([alive, dead, drained, children, lost, unreachable]);
 	return key(a) === key(b);
 }

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, errno, HoldfastError, type Identity, shellQuote } from "../../base/index.js";
-import { asLastSeen, readThere, siblingOf, starterIsGone, type Within } from "../../keeper/index.js";
+import { asLastSeen, readRemoteState, siblingOf, starterIsGone, type Within } from "../../keeper/index.js";
 import { BOOT, bridged, type PortAddress } from "../link/index.js";
 import type { Followed, KeptProcess, MachineProcesses, Stdin } from "../machine.js";
 import { isDrained } from "../sight.js";
@@ -71,7 +71,7 @@ export class RemoteProcesses implements MachineProcesses {
 
 	#unreached({ id, dir, spec }: KeptProcess, reason: string): string {
 		this.#machine.mirrors.unreachable(id, reason);
-		return asLastSeen(spec.place, reason, readThere(dir)?.at);
+		return asLastSeen(spec.place, reason, readRemoteState(dir)?.at);
 	}
 
 	look(id: string, shell?: Identity): Promise<void> {
@@ -138,7 +138,7 @@ export class RemoteProcesses implements MachineProcesses {
 	}
 
 	async canAsk({ dir }: KeptProcess): Promise<boolean> {
-		return readThere(dir)?.lost === undefined && !(await this.#machine.reach.isOver());
+		return readRemoteState(dir)?.lost === undefined && !(await this.#machine.reach.isOver());
 	}
 
 	portOpens(_process: KeptProcess, port: number, signal: AbortSignal): Promise<void> {
@@ -181,4 +181,4 @@ export class RemoteProcesses implements MachineProcesses {
 }
 
 /** Returns true if the process has ended, and all its output is in the replica. */
-const isSettled = (process: KeptProcess): boolean => process.isOver() && isDrained(process.dir) && readThere(process.dir)?.alive.length === 0;
+const isSettled = (process: KeptProcess): boolean => process.isOver() && isDrained(process.dir) && readRemoteState(process.dir)?.alive.length === 0;

@@ -3,12 +3,12 @@
  * seen dead, a
  * directory that existed and is gone. A command has a replica of its own beside that of its shell, and either may be the newer one.
  */
-import { isDead, ownExit, readThere, type Spec, siblingOf, type There, wasTaken } from "../../keeper/index.js";
+import { isDead, ownExit, type RemoteState, readRemoteState, type Spec, siblingOf, wasTaken } from "../../keeper/index.js";
 import type { Sight } from "../sight.js";
 
 export function remoteSight(dir: string, spec: Spec): Sight {
-	const own = once(() => readThere(dir));
-	const there = spec.within ? once(() => readThere(siblingOf(dir, spec.within?.shell ?? ""))) : own;
+	const own = once(() => readRemoteState(dir));
+	const there = spec.within ? once(() => readRemoteState(siblingOf(dir, spec.within?.shell ?? ""))) : own;
 	return {
 		absence() {
 			if (!there()?.at) return { kind: "unseen" }; // its starter may have been killed before anything of it was seen
@@ -34,13 +34,13 @@ export function remoteSight(dir: string, spec: Spec): Sight {
 /** Returns true if the replica of a shell says that it is dead, and that of its command is older: how the command ended is not known yet. */
 export function endsWithShell(dir: string, spec: Spec): boolean {
 	if (!spec.within || ownExit(dir, spec)) return false;
-	const own = readThere(dir);
-	return own?.lost === undefined && !isDead(own, spec.within.bash) && isDead(readThere(siblingOf(dir, spec.within.shell)), spec.within.bash);
+	const own = readRemoteState(dir);
+	return own?.lost === undefined && !isDead(own, spec.within.bash) && isDead(readRemoteState(siblingOf(dir, spec.within.shell)), spec.within.bash);
 }
 
 /** Reads once, so that one look is of one time. */
-function once(read: () => There | undefined): () => There | undefined {
-	let seen: { readonly there: There | undefined } | undefined;
+function once(read: () => RemoteState | undefined): () => RemoteState | undefined {
+	let seen: { readonly there: RemoteState | undefined } | undefined;
 	return () => {
 		seen ??= { there: read() };
 		return seen.there;

@@ -9,7 +9,7 @@ true >"$hf_at/place/life"
 true >"$hf_at/seen"
 hf_over() {
 	[ -z "$hf_switch" ] || kill "$hf_switch"
-	# What is ending with the job may still write.
+	# Processes that end with the job may still write.
 	for hf_try in 1 2 3 4 5 6 7 8; do
 		rm -rf "$hf_at" && break
 		sleep 0.2

@@ -15,7 +15,7 @@ export interface Job {
 	readonly id: string;
 	readonly name: string;
 	readonly state: string;
-	/** Of a job that waits: all that it may run in, with commas. */
+	/** For a pending job: all partitions that it may run in, separated by commas. */
 	readonly partition: string;
 	/** As Slurm writes times. A number alone is no identity: a controller that lost its state gives it again. */
 	readonly submitted: string;

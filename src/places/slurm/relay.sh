@@ -1,4 +1,4 @@
-# What a step runs: it carries the bytes of one command that the job starts. sh -c THIS holdfast DIR COMMAND
+# A step of the job runs this: it carries the bytes of one command that the job starts. sh -c THIS holdfast DIR COMMAND
 PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}
 export PATH
 hf_at=$1/holdfast-$SLURM_JOB_ID

@@ -2,7 +2,7 @@
 import { shellQuote } from "../../base/index.js";
 import type { FileEffect } from "../../process/index.js";
 import { type Ask, doorOf } from "../ask.js";
-import { Passage } from "../passage.js";
+import { CommandGate } from "../command-gate.js";
 import type { ToolName } from "../result.js";
 
 export interface Intent {
@@ -25,13 +25,13 @@ export async function permitted<T>(
 	{ tool, command, cwd }: Intent,
 	act: (record: (bytes: number, files?: readonly FileEffect[]) => void) => Promise<T>,
 ): Promise<T> {
-	const passage = await Passage.of(ask, `${command} # ${tool}`, tool);
-	await passage.through(async () => passage.check(cwd));
+	const gate = await CommandGate.of(ask, `${command} # ${tool}`, tool);
+	await gate.through(async () => gate.check(cwd));
 	const { runtime, task, notes, call } = ask;
 	const by = { by: doorOf(ask), ...(call.id === undefined ? {} : { call: call.id }) };
 	const { user: as } = runtime.wish;
 	const user = as === undefined ? {} : { user: as };
-	const about = { tool, command, cwd, place: runtime.placeName, ...user, ...by, ...passage.basis };
+	const about = { tool, command, cwd, place: runtime.placeName, ...user, ...by, ...gate.basis };
 	let changes = false;
 	const result = await act((bytes, files) => {
 		changes = true;

@@ -15,7 +15,7 @@ export interface CommandEnd {
 	readonly signal: string | null;
 	readonly output: string;
 	/** The command ran on another machine. */
-	readonly elsewhere?: boolean;
+	readonly remote?: boolean;
 	/** The command draws on a terminal, but has none. */
 	readonly draws?: boolean;
 }
@@ -23,14 +23,14 @@ export interface CommandEnd {
 /** A longer text was not typed by hand, and is skipped. */
 const LONGEST = 100_000;
 
-export function hintsFor(command: string, { exitCode, signal, output, elsewhere = false, draws = false }: CommandEnd): string[] {
+export function hintsFor(command: string, { exitCode, signal, output, remote = false, draws = false }: CommandEnd): string[] {
 	if (command.length > LONGEST) return [];
 	const commands = lex(command);
 	const ended = exitCode === null || signal !== null ? undefined : exitCode === 0 ? "well" : "failed";
 	const hints = [
 		backgroundHint(commands, ended),
 		noTerminalHint(command, commands, { exitCode, output, draws }),
-		sudoHint(output, elsewhere),
+		sudoHint(output, remote),
 		exitCode === null ? undefined : exitCode === 0 ? maskedHint(commands, output) : exitCodeHint(commands, exitCode, signal),
 	];
 	return hints.filter((hint) => hint !== undefined);

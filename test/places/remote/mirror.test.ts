@@ -3,8 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { BLANK_RECORD, segmentName } from "../../../src/keeper/layout.js";
+import { NO_VITALS } from "../../../src/keeper/remote-state.js";
 import type { Spec } from "../../../src/keeper/spec.js";
-import { NOBODY } from "../../../src/keeper/there.js";
 import { Mirror } from "../../../src/places/remote/mirror.js";
 import type { Seen } from "../../../src/places/remote/seen.js";
 import { readStatus } from "../../../src/process/status.js";
@@ -14,7 +14,7 @@ const GONE = { pid: 4_000_000, start: "1" };
 const SPEC = { id: "proc_000000000001", box: "a box", host: { host: "", boot: "", pidns: "" }, starter: GONE, startedAt: 0 } as unknown as Spec;
 
 const seen = (records: Record<string, string>, more: Partial<Seen> = {}): Seen => ({
-	...NOBODY,
+	...NO_VITALS,
 	stamp: "x",
 	gone: false,
 	records: new Map(Object.entries(records).map(([name, text]) => [name, { bytes: Buffer.from(text), at: Date.now() }])),

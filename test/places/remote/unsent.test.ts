@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { readRemoteState, writeRemoteState } from "../../../src/keeper/remote-state.js";
 import { siblingOf } from "../../../src/keeper/spec.js";
-import { readThere, writeThere } from "../../../src/keeper/there.js";
 import type { RemoteMachine } from "../../../src/places/remote/machine.js";
 import { withdraw } from "../../../src/places/remote/withdraw.js";
 import { isOver } from "../../../src/process/status.js";
@@ -43,8 +43,8 @@ async function paused(what: "send" | "start", options: SshBoxOptions = {}): Prom
 async function seenLater({ seen, other }: Paused): Promise<void> {
 	await other.sync();
 	const dir = seen.spec.within ? siblingOf(seen.dir, seen.spec.within.shell) : seen.dir;
-	const there = readThere(dir);
-	if (there?.at) writeThere(dir, { ...there, at: Date.now() + HOURS });
+	const there = readRemoteState(dir);
+	if (there?.at) writeRemoteState(dir, { ...there, at: Date.now() + HOURS });
 }
 
 /** It blocks no other command; and the sender's remote files are tidied up. */

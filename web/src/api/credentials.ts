@@ -22,7 +22,7 @@ export function lock(): void {
 	welcome.value = false;
 }
 
-/** What the link brought (and with `to` a part of the page that it leads to), taken out of the address at once so that it is in no history and no screenshot. */
+/** Takes the token of the link (and `to`, the part of the page that it leads to) out of the address at once, so that it is in no history and no screenshot. */
 export function fromAddress(): { token?: string; keys?: string } {
 	const match = /^#(token|view|keys)=([^&/]+)(?:&to=(\/parts\/[\w-]+))?$/.exec(location.hash) ?? /^#(token|view|keys)=([^&/]+)/.exec(location.hash);
 	if (!match) return {};

@@ -42,7 +42,7 @@ const asks = ({ status, waiting_for, last_line }: ProcessItem): boolean =>
 /** Returns whether a process waits for input while no person has its keyboard. */
 export const isWaiting = (process: ProcessItem): boolean => process.keyboard === null && asks(process);
 
-/** Of a shell that edits no lines and so reads whole ones: `$`, `root@host:/#`. */
+/** The prompt of a shell without line editing, which reads whole lines: `$`, `root@host:/#`. */
 const PROMPT = /^(\S*[@:~/]\S*\s?)?[$#]$/;
 
 const byStart = (a: ProcessItem, b: ProcessItem): number => (a.started_at < b.started_at ? 1 : a.started_at > b.started_at ? -1 : 0);

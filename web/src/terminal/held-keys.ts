@@ -5,7 +5,7 @@ export class HeldKeys {
 	readonly ctrl = signal(false);
 	readonly alt = signal(false);
 
-	/** What is sent for this key, with what is held; afterwards nothing is. */
+	/** Returns the bytes for this key with the held modifiers, and releases them. */
 	with(key: string): string {
 		const sent = `${this.alt.value ? "\x1b" : ""}${this.ctrl.value ? controlled(key) : key}`;
 		this.ctrl.value = false;

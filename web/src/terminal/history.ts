@@ -6,7 +6,7 @@ import { signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 
 export interface LogPart {
-	/** Where `bytes` begin; later than asked for when the log no longer has what is before. */
+	/** The offset of `bytes`; later than requested if the older part is gone. */
 	readonly offset: number;
 	readonly bytes: Uint8Array;
 	/** What the log has: from here … */

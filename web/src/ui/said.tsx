@@ -1,4 +1,4 @@
-/** What the page says when there is nothing else to show: it is empty, it waits, it failed, and what to do then. */
+/** Shown in place of content: that there is none, that it is loading, or that it failed and what to do. */
 import type { ComponentChildren } from "preact";
 import { Sentence } from "./sentence.js";
 

@@ -50,7 +50,7 @@ const RowButton = ({ icon, label, pressed, onClick }: { icon: IconName; label: s
 	</button>
 );
 
-/** What is on show already is not opened again but gone into. */
+/** A row that is on show already gets the focus instead of being opened again. */
 function intoTerminal(event: MouseEvent, id: string): void {
 	const terminal = document.querySelector<HTMLElement>(`article[data-id="${CSS.escape(id)}"] .screen:not(.away) .xterm-helper-textarea`);
 	if (!terminal || event.ctrlKey || event.metaKey || event.shiftKey) return; // its recording is on show, or it is wanted in another tab

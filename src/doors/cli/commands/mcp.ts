@@ -52,7 +52,7 @@ async function overStdio(call: CliCall): Promise<void> {
 	const more = await moreTools(call, runtime.home.root);
 	const named = typeof call.values.task === "string" ? call.values.task : undefined;
 	for (const name of SIGNALS) process.on(name, ignore);
-	const stop = stopped(); // from here on: who reads the next line may press Ctrl-C at once
+	const stop = stopped(); // installed now: after the next line a person may press Ctrl-C at once
 	if (process.stdin.isTTY) call.out.note("waiting for an MCP client; clients start this themselves (`holdfast setup`). Ctrl-C stops it");
 	const door = serveStdio(runtime, {
 		...(named === undefined ? {} : { task: named }),

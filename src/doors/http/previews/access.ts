@@ -17,7 +17,7 @@ export function previewLink(
 	return `${origin}${OWN_PATH}open?key=${previewKey(token, "open", { label, session, expiresAt: now + LINK_MS })}`;
 }
 
-/** The cookie for one who has come with the link; undefined if its key is not for this preview, or too old. */
+/** The cookie for a visitor who has come with the link; undefined if its key is not for this preview, or too old. */
 export function cookieFor(token: string, { label, secure }: PreviewName, key: string, now = Date.now()): string | undefined {
 	const found = readPreviewKey(token, "open", label, key, now);
 	if (!found) return undefined;

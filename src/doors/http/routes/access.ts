@@ -1,4 +1,4 @@
-/** Getting in: login, tickets, links for one who may only look. */
+/** Access: login, tickets, read-only links. */
 import { deleteCookie, setCookie } from "hono/cookie";
 import { HoldfastError, packageVersion } from "../../../base/index.js";
 import { makeLink, openLink } from "../../../tools/index.js";

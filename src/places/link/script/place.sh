@@ -48,7 +48,7 @@ else
   link_choose "$link_state/holdfast/boxes" "/var/tmp/holdfast-$link_uid" "/tmp/holdfast-$link_uid" "/dev/shm/holdfast-$link_uid" ||
     link_refuse "no directory there can be used for our files: not $link_state, /var/tmp, /tmp nor /dev/shm; make one of them writable for $link_user, or configure another"
 fi
-# What links left that were killed with all they had. Those of another host or pid namespace, in a directory that several share, are not ours to judge.
+# Removes the remains of killed links. Those of another host or pid namespace, in a directory that several share, stay: they cannot be judged from here.
 set +f
 for link_old in "$link_dir/link.$link_host.$link_ns."* "/dev/shm/link.$link_host.$link_ns."*; do
   [ -O "$link_old" ] && [ -d "$link_old" ] && ! kill -0 "${link_old##*.}" && rm -rf "$link_old"

@@ -1,10 +1,10 @@
-/** The gate that every command of an agent passes before it runs. Opened with the first command, since the rules take a moment to load. */
+/** The judge of commands, loaded with the first of them, since the rules take a moment to load. */
 import { type Home, lazy } from "../base/index.js";
 import type { Judge } from "../policy/index.js";
 
 const loadJudge = lazy(() => import("../policy/index.js"));
 
-export class Gate {
+export class LazyJudge {
 	readonly #home: Home;
 	#judge: Promise<Judge> | undefined;
 
@@ -12,8 +12,8 @@ export class Gate {
 		this.#home = home;
 	}
 
-	/** Returns it when it can judge this command. */
-	async judge(command: string): Promise<Judge> {
+	/** Returns the judge once it is ready for this command. */
+	async for(command: string): Promise<Judge> {
 		this.#judge ??= this.#open();
 		const judge = await this.#judge;
 		await judge.ready(command);

@@ -19,9 +19,9 @@ export interface Vitals {
 	readonly reaped: string;
 }
 
-export const NOBODY: Vitals = { alive: [], dead: [], drained: false, idle: false, children: [], reaped: "" };
+export const NO_VITALS: Vitals = { alive: [], dead: [], drained: false, idle: false, children: [], reaped: "" };
 
-export interface There extends Vitals {
+export interface RemoteState extends Vitals {
 	/** When it was seen, by the local clock; 0: never. */
 	readonly at: number;
 	/** The boot of the machine in which it was seen; "" if unknown. */
@@ -32,15 +32,15 @@ export interface There extends Vitals {
 	readonly unreachable?: string;
 }
 
-export function readThere(dir: string): There | undefined {
+export function readRemoteState(dir: string): RemoteState | undefined {
 	const text = readIfThere(path.join(dir, "there"));
-	return text ? { ...NOBODY, ...(JSON.parse(text) as There) } : undefined; // always written atomically
+	return text ? { ...NO_VITALS, ...(JSON.parse(text) as RemoteState) } : undefined; // always written atomically
 }
 
-export const writeThere = (dir: string, there: There): void => writeWhole(path.join(dir, "there"), `${JSON.stringify(there)}\n`);
+export const writeRemoteState = (dir: string, there: RemoteState): void => writeWhole(path.join(dir, "there"), `${JSON.stringify(there)}\n`);
 
 /** Returns true if the process was ever seen dead, however long ago. */
-export const isDead = (there: There | undefined, { pid, start }: Identity): boolean => there?.dead.includes(`${pid} ${start}`) ?? false;
+export const isDead = (there: RemoteState | undefined, { pid, start }: Identity): boolean => there?.dead.includes(`${pid} ${start}`) ?? false;
 
 /** Returns the sentence that goes with the state of a remote process that cannot be refreshed. */
 export const asLastSeen = (place: string, reason: string, at: number | undefined): string =>

@@ -30,18 +30,18 @@ async function runsNothing(command: string, verdict: Verdict): Promise<boolean> 
 }
 
 /** A person's permission: these rules, in this directory. */
-interface Leave {
+interface Permission {
 	readonly cwd: string;
 	readonly rules: ReadonlySet<string>;
 	readonly question: Question;
 	readonly answer: Answer;
 }
 
-export class Passage {
+export class CommandGate {
 	readonly #ask: Ask;
 	readonly #command: string;
 	readonly #judge: Judge;
-	#leave: Leave | undefined;
+	#permission: Permission | undefined;
 	#run: { id: string; session: string } | undefined;
 	#rule: string | null = null;
 	#nothing = false;
@@ -58,13 +58,13 @@ export class Passage {
 		this.#judge = judge;
 	}
 
-	static async of(ask: Ask, command: string, tool = "terminal"): Promise<Passage> {
-		return new Passage(ask, command, await ask.runtime.gate.judge(command), tool);
+	static async of(ask: Ask, command: string, tool = "terminal"): Promise<CommandGate> {
+		return new CommandGate(ask, command, await ask.runtime.judge.for(command), tool);
 	}
 
 	/** The rule and approval that allowed the command, for a record. */
 	get basis(): { rule?: string; approval_id?: string } {
-		return { ...(this.#rule === null ? {} : { rule: this.#rule }), ...(this.#leave ? { approval_id: this.#leave.question.id } : {}) };
+		return { ...(this.#rule === null ? {} : { rule: this.#rule }), ...(this.#permission ? { approval_id: this.#permission.question.id } : {}) };
 	}
 
 	/** Runs `act`, which calls `check`. If a person must be asked, asks and runs `act` again. */
@@ -79,7 +79,7 @@ export class Passage {
 				}
 				if (!(error instanceof MustAsk)) throw error;
 				if (await runsNothing(this.#command, error.verdict)) this.#nothing = true;
-				else this.#leave = await this.#askAbout(error);
+				else this.#permission = await this.#askAbout(error);
 			}
 		}
 	}
@@ -105,8 +105,8 @@ export class Passage {
 			throw this.#refuse(verdict, cwd, "unattended", unattended);
 		}
 		if (this.#nothing) return;
-		const leave = this.#leave;
-		if (!leave || leave.cwd !== runtime.machine(task).realPath(cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? "")))
+		const permission = this.#permission;
+		if (!permission || permission.cwd !== runtime.machine(task).realPath(cwd) || askedAbout(verdict).some(({ rule }) => !permission.rules.has(rule ?? "")))
 			throw new MustAsk(verdict, cwd);
 	}
 
@@ -159,7 +159,7 @@ export class Passage {
 		}
 	}
 
-	async #askAbout({ verdict, cwd }: MustAsk): Promise<Leave> {
+	async #askAbout({ verdict, cwd }: MustAsk): Promise<Permission> {
 		const { runtime, task } = this.#ask;
 		const parts = askedAbout(verdict).map(({ start, end, text, rule, reason }) => ({ start, end, text, rule: rule ?? "", reason: reason ?? "" }));
 		const real = runtime.machine(task).realPath(cwd);
