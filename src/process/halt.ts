@@ -155,15 +155,16 @@ export const to = (now: ProcessSnapshot, pids: readonly number[], signal: NodeJS
 export const continued = (now: ProcessSnapshot, pids: readonly number[]): Sent[] => to(now, pids.toReversed(), "SIGCONT");
 
 /**
- * Continues a tree that has been sent TERM, except the parents in `deaf`. Such a parent stays stopped while its own parent does; otherwise it is killed:
- * when its own parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
+ * Continues a tree that has been sent TERM, except the parents in `deaf`. Such a parent stays stopped while its own parent does. Otherwise it is killed, and
+ * before anything is continued: when its own parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
  */
 export function continuedBut({ now, pids }: Pick<Halted, "now" | "pids">, deaf: ReadonlySet<number>): Sent[] {
-	const woken = new Set(pids.filter((pid) => !deaf.has(pid)));
-	return pids.toReversed().flatMap((pid) => {
-		if (woken.has(pid)) return to(now, [pid], "SIGCONT");
-		return woken.has(now.stats.get(pid)?.ppid ?? 0) ? to(now, [pid], "SIGKILL") : [];
-	});
+	const tree = new Set(pids);
+	const parentOf = (pid: number): number => now.stats.get(pid)?.ppid ?? 0;
+	const stays = (pid: number): boolean => deaf.has(pid) && (!tree.has(parentOf(pid)) || stays(parentOf(pid)));
+	const killed = pids.filter((pid) => deaf.has(pid) && !stays(pid));
+	const awake = pids.filter((pid) => !deaf.has(pid));
+	return [...to(now, killed.toReversed(), "SIGKILL"), ...continued(now, awake)];
 }
 
 /**

@@ -11,7 +11,7 @@ import { forks, SCRIPTS } from "../support/scripts.js";
 /** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
 const ALL = Object.keys(SCRIPTS);
 const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell", "a shell that forks"];
-const AT_A_TERMINAL = [...FEW, "an interactive shell in another", "an interactive shell that ignores a hangup"]; // with job control
+const AT_A_TERMINAL = [...FEW, ...ALL.filter((name) => name.startsWith("an interactive shell "))]; // with job control
 const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 
 /** Ends each, and expects that nothing was printed but `ready`. What make(1) says when it is ended is its own affair. */

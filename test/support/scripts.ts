@@ -22,6 +22,7 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
 	"an interactive shell": "echo ready; bash --norc --noprofile -i -c 'sleep 600; echo LATE' 2>/dev/null; echo LATE",
 	"an interactive shell in another": `bash --norc --noprofile -i -c "bash --norc --noprofile -i -c 'echo ready; sleep 600; echo LATE'; echo LATE" 2>/dev/null; echo LATE`,
 	"an interactive shell that ignores a hangup": "trap '' HUP; dash -i -c 'echo ready; sleep 600; echo LATE' 2>/dev/null; echo LATE",
+	"an interactive shell that ignores a hangup, in others that do": `trap '' HUP; dash -i -c "dash -i -c \\"dash -i -c 'echo ready; sleep 600; echo LATE'; echo LATE\\"; echo LATE" 2>/dev/null; echo LATE`,
 	"a shell that forks": forks(0.05),
 	"system(3)": `echo ready; perl -e 'system "sleep 600"; print "LATE\\n"'; echo LATE`,
 	"children in sessions of their own": "setsid bash -c 'sleep 600; echo LATE' & echo ready; wait; echo LATE",

@@ -34,7 +34,7 @@ hf_end() {
     hf_halt
     for hf_w in $hf_m; do hf_kill KILL "$hf_w"; done
     if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox the cgroup includes our own processes
-    hf_back=
+    hf_back= hf_m=
     hf_continue
     hf_moment
     hf_members
@@ -84,17 +84,22 @@ hf_kill() {
   hf_same "${2%%/*}" "${hf_y%%/*}" && kill "-$1" "${2%%/*}"
 }
 
-# Continues the stopped processes, children first, then the rest of their groups. Those in hf_deaf and their groups stay stopped while their parent does;
-# otherwise they are killed: when their parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
+# Continues the stopped processes, children first, then the rest of their groups. Those in hf_deaf and their groups stay stopped while their parent does.
+# Otherwise they are killed, and before anything is continued: when their parent ends, the kernel continues a stopped group, and a hangup is all that
+# comes with it.
 hf_continue() {
-  hf_held=' ' hf_woken=' '
-  for hf_w in $hf_back; do
-    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_woken="$hf_woken${hf_w%%/*} " ;; esac
+  hf_held=' ' hf_ending=' ' hf_lost=
+  for hf_w in $hf_m; do
+    case $hf_deaf in *" ${hf_w%%/*} "*)
+      hf_parent "$hf_w"
+      case $hf_ending in *" $hf_p "*) hf_lost="$hf_w $hf_lost" ;; *) hf_held="$hf_held${hf_w##*/} "; continue ;; esac
+      ;;
+    esac
+    hf_ending="$hf_ending${hf_w%%/*} "
   done
+  for hf_w in $hf_lost; do hf_kill KILL "$hf_w"; done
   for hf_w in $hf_back; do
-    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_kill CONT "$hf_w"; continue ;; esac
-    hf_parent "$hf_w"
-    case $hf_woken in *" $hf_p "*) hf_kill KILL "$hf_w" ;; *) hf_held="$hf_held${hf_w##*/} " ;; esac
+    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_kill CONT "$hf_w" ;; esac
   done
   for hf_g in $hf_groups; do
     case $hf_held in *" $hf_g "*) ;; *) kill -CONT "-$hf_g" ;; esac
