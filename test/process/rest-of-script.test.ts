@@ -9,12 +9,12 @@ import { testRuntime, textOf, until } from "../support/home.js";
 import type { Process, Runtime, SpawnOptions } from "../support/internal.js";
 import { BOXES, kernelOf, seenFrom } from "../support/remote.js";
 import { noSandbox } from "../support/sandbox.js";
-import { forks, SCRIPTS } from "../support/scripts.js";
+import { forks, JOBS, SCRIPTS } from "../support/scripts.js";
 
 /** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
 const ALL = Object.keys(SCRIPTS);
 const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell", "a shell that forks"];
-const AT_A_TERMINAL = [...FEW, ...ALL.filter((name) => name.startsWith("an interactive shell ")), "a shell with job control in another"];
+const AT_A_TERMINAL = [...FEW, ...ALL.filter((name) => name.startsWith("an interactive shell "))]; // with job control
 const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 
 /** Ends each, and expects that nothing was printed but `ready`. What make(1) says when it is ended is its own affair. */
@@ -61,6 +61,7 @@ describe("kill", () => {
 		const runtime = await testRuntime({ cgroup: "off" });
 		const seen = (process: Process) => seenFrom(process, heldUp);
 		await nothingRunsOn(AT_A_TERMINAL, (command) => killed(runtime, { command, terminal: true }, seen, graceMs));
+		expect(await killed(runtime, { command: JOBS, terminal: true }, seen, graceMs)).not.toContain("LATE");
 	});
 
 	test("a parent that forks for longer than anything waits for it", async () => {

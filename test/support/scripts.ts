@@ -24,13 +24,19 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
 	"an interactive shell that ignores a hangup": "trap '' HUP; dash -i -c 'echo ready; sleep 600; echo LATE' 2>/dev/null; echo LATE",
 	"an interactive shell that ignores a hangup, in others that do": `trap '' HUP; dash -i -c "dash -i -c \\"dash -i -c 'echo ready; sleep 600; echo LATE'; echo LATE\\"; echo LATE" 2>/dev/null; echo LATE`,
 	"an interactive shell whose child ignores TERM": `bash --norc --noprofile -i -c "echo ready; (trap '' TERM; exec sleep 600); echo LATE" 2>/dev/null; echo LATE`,
-	"a shell with job control in another": `trap '' HUP; bash -m -c "bash -m -c 'echo ready; sleep 600; echo LATE'; echo LATE" 2>/dev/null; echo LATE`,
 	"a shell that forks": forks(0.05),
-	"an interactive shell in one that forks": forks(0.05, `open STDERR, ">", "/dev/null"; exec "dash", "-i", "-c", q{(trap "" TERM; echo ready; exec sleep 600); echo LATE}`, "0"),
+	"an interactive shell in one that forks": forks(
+		0.05,
+		`open STDERR, ">", "/dev/null"; exec "dash", "-i", "-c", q{(trap "" TERM; echo ready; exec sleep 600); echo LATE}`,
+		"0",
+	),
 	"system(3)": `echo ready; perl -e 'system "sleep 600"; print "LATE\\n"'; echo LATE`,
 	"children in sessions of their own": "setsid bash -c 'sleep 600; echo LATE' & echo ready; wait; echo LATE",
 	"a wait for several": "sleep 600 & sleep 601 & (sleep 602; echo LATE) & echo ready; wait; echo LATE",
 };
+
+/** For a terminal, where they speak of it when a job is stopped. */
+export const JOBS = `trap '' HUP; bash -m -c "bash -m -c 'echo ready; sleep 600; echo LATE'; echo LATE"; echo LATE`;
 
 /** Forks and exits all the time: each generation lives for so many seconds, does `every`, and holds the FIFO open. */
 export const chain = ({ fifo, seconds, every = "" }: { fifo: string; seconds: number; every?: string }): string =>
