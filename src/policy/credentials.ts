@@ -7,7 +7,7 @@ import { does, effectsOf } from "./effects.js";
 import { hasFlag, is, says, words } from "./flags.js";
 import type { FoundCommand } from "./found.js";
 import { below, homesOf } from "./homes.js";
-import { isWithin, mayBeWithin, placesOf } from "./paths.js";
+import { isWithin, mayBeWithin, namesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SHAPES } from "./shapes.js";
 import { lendsKeys } from "./ssh.js";
@@ -110,7 +110,7 @@ const AGENT_SOCKET = /^\/tmp\/ssh-[^/]*(?:\/.*)?$/s;
 /** Returns the paths that the file of an effect may have. If part of its path is unknown, the end may still tell. */
 function placesFor({ file }: Effect, command: FoundCommand, world: World): string[] {
 	if (file.text.length > LONGEST) return [];
-	const known = placesOf(file, command, world).filter((place) => place !== null);
+	const known = namesOf(file, command, world).filter((place) => place !== null);
 	if (known.length > 0) return known;
 	if (file.text.startsWith("/proc/")) return [file.text.replace(/\0[^/]*/g, SOME)];
 	const end = /(?:^|[/\0])(\.[^\0]*)$/s.exec(file.text)?.[1];

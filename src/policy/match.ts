@@ -4,7 +4,7 @@ import { CHECKS } from "./checks.js";
 import { effectsOf } from "./effects.js";
 import { hasFlag } from "./flags.js";
 import type { FoundCommand } from "./found.js";
-import { fileWords, globMatches, globsMeet, isWithin, placesOf } from "./paths.js";
+import { fileWords, globMatches, globsMeet, isWithin, namesOf, placesOf } from "./paths.js";
 import type { Rule } from "./rule.js";
 import type { World } from "./scope.js";
 import { SOME, type Word } from "./word.js";
@@ -69,11 +69,13 @@ function absolute(glob: string, world: World): string {
 
 /** `!` in front: a path that is not in it. */
 function touches(globs: readonly string[], words: readonly Word[], command: FoundCommand, world: World, certain: boolean): boolean {
-	const places = words.filter(({ text }) => !text.startsWith("-")).flatMap((word) => placesOf(word, command, world));
+	const files = words.filter(({ text }) => !text.startsWith("-"));
+	const places = files.flatMap((word) => placesOf(word, command, world));
+	const names = certain ? places : files.flatMap((word) => namesOf(word, command, world));
 	return globs.some((glob) => {
 		const not = glob.startsWith("!");
 		const pattern = absolute(not ? glob.slice(1) : glob, world);
-		return places.some(
+		return (not ? places : names).some(
 			(place) => place !== null && (globMatches(pattern, place) !== not || (!certain && !not && place.includes(SOME) && globsMeet(pattern, place))),
 		);
 	});

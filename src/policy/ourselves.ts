@@ -6,7 +6,7 @@ import { deletedTrees } from "./deleting.js";
 import { arrivals, carried, does, LOOKERS } from "./effects.js";
 import { hasFlag, is, words } from "./flags.js";
 import type { FoundCommand } from "./found.js";
-import { fileWords, isWithin, mayBeWithin, placesOf } from "./paths.js";
+import { fileWords, isWithin, mayBeWithin, namesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME, type Word } from "./word.js";
 
@@ -92,7 +92,7 @@ export function editsPolicy(command: FoundCommand, world: World): boolean {
 	const guarded = [world.config, world.state, path.join(world.cwd, ".holdfast", "policy.json")];
 	const meant = (place: string) => guarded.find((dir) => mayBeWithin(place, dir)) ?? place;
 	const places = (list: readonly Word[]) =>
-		list.flatMap((one) => placesOf(one, command, world).flatMap((place) => (place === null ? [] : place.includes(SOME) ? [meant(place)] : [place])));
+		list.flatMap((one) => namesOf(one, command, world).flatMap((place) => (place === null ? [] : place.includes(SOME) ? [meant(place)] : [place])));
 	if (places(command.writes).some((place) => isPolicy(place) || isToken(place))) return true;
 	if (command.code !== null && /holdfast[/"', ]+policy|\.config\/holdfast|\.holdfast\b/.test(command.code)) {
 		if (!is(command, "sed", "awk", "gawk", "mawk", "nawk") || hasFlag(command, "-i|--in-place")) return true;

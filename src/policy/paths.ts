@@ -15,6 +15,15 @@ export function placesOf(word: Word, command: Where, world: World): readonly (st
 	return places;
 }
 
+/** The places of a word, and the names by which it calls them: `~/.bashrc` is read by shells also where it is a link into a directory of dotfiles. */
+export function namesOf(word: Word, command: Where, world: World): readonly (string | null)[] {
+	const places = placesOf(word, command, world);
+	const text = word.glob ? withoutGlobs(word.text) : word.text;
+	if (!world.local || command.remote || text.includes(UNKNOWN)) return places;
+	const names = (path.isAbsolute(text) ? ["/"] : command.cwds).flatMap((base) => (base === null ? [] : [path.resolve(base, text)]));
+	return [...new Set([...places, ...names])];
+}
+
 type Where = Pick<FoundCommand, "cwds" | "links" | "remote">;
 
 /** Many rules ask about the same words. */

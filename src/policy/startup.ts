@@ -1,12 +1,13 @@
 /** Checks about what runs by itself later: start-up files, hooks, jobs, programs in the search path, settings of agents. */
+import fs from "node:fs";
 import type { Effect } from "./effect.js";
-import { does } from "./effects.js";
+import { carried, does } from "./effects.js";
 import { hasFlag, is, says, words } from "./flags.js";
 import type { FoundCommand } from "./found.js";
 import { gitWords, RUNS_PROGRAM } from "./git.js";
 import { below, homesOf } from "./homes.js";
 import { outputOf } from "./output.js";
-import { isWithin, mayBeWithin, placesOf } from "./paths.js";
+import { isWithin, mayBeWithin, namesOf, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME } from "./word.js";
 
@@ -41,7 +42,8 @@ export function changesStartup(command: FoundCommand, world: World): boolean {
 		return words(command)
 			.slice(1)
 			.some((one) => placesOf(one, command, world).some((place) => place === null || !isWithin(place, world.cwd)));
-	if (does(command, ["unpacks"], ({ file }) => placesOf(file, command, world).some((place) => place !== null && mayHoldStartup(place, world)))) return true;
+	if (does(command, ["unpacks"], ({ file }) => namesOf(file, command, world).some((place) => place !== null && mayHoldStartup(place, world)))) return true;
+	if (takesPlaceAbove(command, world)) return true;
 	if (opensWithFolder(command) || configuresDesktop(command)) return true;
 	if (configuresGit(command) || configuresAgent(command)) return true;
 	return command.code !== null && WRITES_IN_CODE.test(command.code) && CODE_NAMES.test(command.code);
@@ -53,8 +55,21 @@ function mayHoldStartup(place: string, world: World): boolean {
 	return [world.home, ...homesOf(place, world)].some((home) => below(home, IN_HOME).some((target) => isWithin(place, target) || isWithin(target, place)));
 }
 
+/** A directory, or a link to one, that stands from then on where such files are looked for: `ln -sfn conf ~/.config`. In a directory that is there, it is one more name. */
+function takesPlaceAbove(command: FoundCommand, world: World): boolean {
+	if (!is(command, "ln", "mv") && !(is(command, "cp") && hasFlag(command, "-r|-R|-a|--recursive|--archive|-s|--symbolic-link"))) return false;
+	const { to } = carried(command);
+	if (!to || to.text.endsWith("/") || hasFlag(command, "-t|--target-directory")) return false;
+	const replaces = hasFlag(command, "-T|--no-target-directory") || (is(command, "ln") && hasFlag(command, "-n|--no-dereference"));
+	const isThere = (place: string) => place === world.home || (world.local && world.looks.at(fs.existsSync, `${place}/.`));
+	return namesOf(to, command, world).some(
+		(place) =>
+			place !== null && homesOf(place, world).some((home) => below(home, IN_HOME).some((target) => isWithin(target, place))) && (replaces || !isThere(place)),
+	);
+}
+
 function runsLater(effect: Effect, command: FoundCommand, world: World): boolean {
-	return placesOf(effect.file, command, world).some((place) => {
+	return namesOf(effect.file, command, world).some((place) => {
 		if (place === null)
 			return /\/holdfast\/dist\/|\/policy\/decide\.js$|(?:^|\/)\.(?:bashrc|bash_profile|zshrc|profile|zshenv)$|\/(?:user|site)customize\.py$|site-packages\/[^/]+\.pth$/.test(
 				effect.file.text,

@@ -97,8 +97,8 @@ export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Membe
 /**
  * Halts a tree before `signal`, at a moment when the reaction of each parent is known. A shell blocks TERM and INT while it forks, and an interactive
  * bash ignores TERM only outside of a fork: stopped during a fork, it seems to accept the signal, and then drops it. So a parent that blocks the
- * signal is continued for a moment, after its children: a shell with job control takes a stopped child for one that it need not wait for. Where a child
- * must stay stopped, so must the parent. On a busy machine, a process waits for its turn before it stops or continues, and its mask may change until
+ * signal is continued for a moment, after all below it. Where one of them must stay stopped, so must the parent: a shell with job control takes a stopped
+ * child for one that it need not wait for, also if the child was stopped only a moment before the shell. On a busy machine, a process waits for its turn before it stops or continues, and its mask may change until
  * then.
  */
 export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) => Members, signal: "SIGINT" | "SIGTERM", except?: number): Promise<Halted> {
@@ -122,10 +122,12 @@ export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) =>
 		const forking = parents.filter((_, at) => blocked(texts[at]));
 		if (forking.length === 0) return halted;
 		const deaf = await deafParents(kernel, halted, signal);
-		const stays = (pid: number): boolean => deaf.has(pid) || (forking.includes(pid) && childrenOf(pid).some(stays));
+		const hasJobs = (pid: number) => childrenOf(pid).some((child) => isJob(halted.now, child));
+		const stays = (pid: number): boolean => deaf.has(pid) || (hasJobs(pid) && !forking.includes(pid)) || childrenOf(pid).some(stays);
+		const withBelow = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(withBelow)];
 		const free = forking.filter((pid) => !stays(pid));
 		if (free.length === 0 || round === FORK_ROUNDS) return { ...halted, forking: forking.filter((pid) => busy.includes(pid) || !free.includes(pid)) };
-		await kernel.signal(continued(halted.now, [...free, ...free.flatMap(childrenOf)]));
+		await kernel.signal(continued(halted.now, [...new Set(free.flatMap(withBelow))]));
 		await sleep(FORK_MS);
 		const isBusy = (status: string | undefined) => blocked(status) && runs(status);
 		const after = await settled(free, (status) => !isBusy(status));
@@ -155,20 +157,22 @@ export const to = (now: ProcessSnapshot, pids: readonly number[], signal: NodeJS
 export const continued = (now: ProcessSnapshot, pids: readonly number[]): Sent[] => to(now, pids.toReversed(), "SIGCONT");
 
 /**
- * Continues a tree that has been sent TERM, except the parents in `deaf`. Such a parent stays stopped while its own parent does; otherwise it is killed:
- * when its own parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
+ * Continues a tree that has been sent TERM, except the parents in `deaf`. Such a parent stays stopped while its own parent does. Otherwise it is killed, and
+ * before anything is continued: when its own parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
  */
 export function continuedBut({ now, pids }: Pick<Halted, "now" | "pids">, deaf: ReadonlySet<number>): Sent[] {
-	const woken = new Set(pids.filter((pid) => !deaf.has(pid)));
-	return pids.toReversed().flatMap((pid) => {
-		if (woken.has(pid)) return to(now, [pid], "SIGCONT");
-		return woken.has(now.stats.get(pid)?.ppid ?? 0) ? to(now, [pid], "SIGKILL") : [];
-	});
+	const tree = new Set(pids);
+	const parentOf = (pid: number): number => now.stats.get(pid)?.ppid ?? 0;
+	const stays = (pid: number): boolean => deaf.has(pid) && (!tree.has(parentOf(pid)) || stays(parentOf(pid)));
+	const killed = pids.filter((pid) => deaf.has(pid) && !stays(pid));
+	const awake = pids.filter((pid) => !deaf.has(pid));
+	return [...to(now, killed.toReversed(), "SIGKILL"), ...continued(now, awake)];
 }
 
 /**
  * Returns the parents that ignore a signal that one of their children does not ignore: interactive shells ignore TERM; a background subshell and a
- * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore. So do
+ * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore. A shell
+ * with job control has seen its child stopped, or will see it end by the hangup, whatever the child ignores. So do
  * those that ignore it and have such a child, and parents that are still forking, of which that is unknown. `before`: parents that have lost a child to
  * an earlier signal.
  */
@@ -185,8 +189,15 @@ export async function deafParents(
 	const texts = await kernel.read(asked.map((pid) => `/proc/${pid}/status`));
 	const ignoring = new Set(asked.filter((_, at) => ignores(texts[at] ?? "", constants.signals[signal])));
 	const isDeaf = (pid: number): boolean =>
-		ignoring.has(pid) && (before.has(pid) || childrenOf(pid).some((child) => !ignoring.has(child) || forking.includes(child) || isDeaf(child)));
+		ignoring.has(pid) &&
+		(before.has(pid) || childrenOf(pid).some((child) => !ignoring.has(child) || forking.includes(child) || isJob(now, child) || isDeaf(child)));
 	return new Set([...forking, ...parents.filter(isDeaf)]);
+}
+
+/** Returns true for a process in another group than its parent, as a shell with job control starts them. */
+function isJob(now: ProcessSnapshot, pid: number): boolean {
+	const stat = now.stats.get(pid);
+	return stat !== undefined && now.stats.get(stat.ppid)?.pgrp !== stat.pgrp;
 }
 
 /** Returns the children of a process that belong to the tree. */

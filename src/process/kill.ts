@@ -102,7 +102,7 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 	const giveUp = Date.now() + KILL_MS;
 	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL && Date.now() < giveUp; looks++) {
 		const halted = await stop("SIGKILL");
-		await end(halted, left, "SIGKILL");
+		await end(halted, left.toReversed(), "SIGKILL"); // children first: when a parent ends, the kernel continues a stopped group
 		killAll?.();
 		if (halted.others.length > 0) await kernel.signal(halted.others);
 		await sleep(Math.min(2 ** looks, 50));

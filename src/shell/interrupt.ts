@@ -83,8 +83,8 @@ async function throwAway({ process: { kernel }, bash }: Bash, slot: Slot, spec: 
 		deaf = signal === "SIGKILL" ? new Set() : await deafParents(kernel, { ...halted, pids: left }, signal, deaf);
 		const awake = left.filter((pid) => !deaf.has(pid));
 		await kernel.signal([
+			...to(now, left.toReversed(), signal), // children first: when a parent ends of KILL, the kernel continues a stopped group
 			...(over(now) ? [] : to(now, [bash.pid], toBash)),
-			...to(now, left, signal),
 			...(signal === "SIGINT" ? continued(now, awake) : continuedBut({ now, pids: left }, deaf)),
 			...continued(now, [bash.pid]),
 			...halted.others,

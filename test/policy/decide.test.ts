@@ -3,7 +3,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { decide, loadParser, type PlaceFacts, type Verdict } from "../../src/api/policy.js";
+import { decide, loadParser, loadRules, type PlaceFacts, type Rules, type Verdict } from "../../src/api/policy.js";
 import { atEnd, tempDir } from "../support/home.js";
 import { project, SOMEONE } from "./corpus.js";
 
@@ -76,6 +76,50 @@ test("a dangling link is judged by what writing to it would make", () => {
 		expect([file, verdict(`printf '{}' > ${file}`), verdict(`cp x ${file}`)]).toEqual([file, "floor-policy", "floor-policy"]);
 	expect(verdict("cat keys")).toBe("credentials");
 	expect(verdict("echo x > harmless")).toBe(null);
+});
+
+test("start-up files, keys and one's own paths count by their names too, where those are links into a directory of dotfiles", async () => {
+	const dir = tempDir("dotfiles");
+	const [home, cwd] = [path.join(dir, "home"), path.join(dir, "work")];
+	for (const name of ["ssh", "aws", "config/systemd", "notes"]) fs.mkdirSync(path.join(home, "dotfiles", name), { recursive: true });
+	fs.mkdirSync(path.join(cwd, "rules"), { recursive: true });
+	for (const name of ["bashrc", "ssh", "aws", "config"]) fs.symlinkSync(`dotfiles/${name}`, path.join(home, `.${name}`));
+	fs.symlinkSync("dotfiles/notes", path.join(home, "notes"));
+	fs.symlinkSync("rules", path.join(cwd, ".holdfast"));
+	const env = { HOME: home };
+	const by = (command: string, rules?: Rules) => decide(command, { cwd, env, ...(rules && { rules }) }).rule;
+	const noted = () => {
+		const rule = { id: "notes", decision: "deny", reason: "mine", match: { paths: ["~/notes/**"] }, examples: { match: ["cat ~/notes/a"], not: ["cat a"] } };
+		fs.mkdirSync(path.join(home, ".config/holdfast"), { recursive: true });
+		fs.writeFileSync(path.join(home, ".config/holdfast/policy.json"), JSON.stringify({ rules: [rule] }));
+		return loadRules(cwd, env);
+	};
+	expect(by("echo x >> ~/.bashrc")).toBe("startup");
+	expect(by("cp a.service ~/.config/systemd/user/")).toBe("startup");
+	expect(by("ln -sfn conf ~/.config")).toBe("startup");
+	expect(by("echo k >> ~/.ssh/authorized_keys")).toBe("credentials");
+	expect(by("cat ~/.aws/credentials")).toBe("credentials");
+	expect(by("echo x > .holdfast/policy.json")).toBe("floor-policy");
+	expect(by("cat ~/notes/a", await noted())).toBe("notes");
+	expect(by("echo x >> ~/dotfiles/bashrc")).toBe(null);
+});
+
+test("a directory that takes the place of one above start-up files is asked about, one more name in it is not", () => {
+	const home = tempDir("above");
+	const cwd = tempDir("above-work");
+	fs.mkdirSync(path.join(home, ".config"));
+	const by = (command: string) => decide(command, { cwd, env: { HOME: home } }).rule;
+	const asked = [
+		"ln -sfn conf ~/.config",
+		"ln -sT conf ~/.config",
+		"ln -s conf ~/.config/systemd",
+		"mv conf ~/.local",
+		"mv -T conf ~/.config",
+		"cp -r conf ~/.emacs.d",
+	];
+	expect(asked.filter((command) => by(command) !== "startup")).toEqual([]);
+	const free = ["ln -s conf ~/.config", "mv conf ~/.config", "mv -n report.pdf ~", "cp -r conf ~/.config", 'ln -s "$PWD" ~', 'ln -sfn "$PWD" ~/work'];
+	expect(free.filter((command) => by(command) !== null)).toEqual([]);
 });
 
 test("the root, a home and a directory of the system are told by their own rule, also from within; a directory one works in is asked about", () => {

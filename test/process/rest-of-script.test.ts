@@ -1,17 +1,20 @@
 /** Whatever ends a script ends all of it at one moment: no part runs on because another part is gone. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { Delivery, Kernel } from "../../src/base/kernel.js";
+import { localKernel } from "../../src/base/local-kernel.js";
 import { findTools } from "../../src/keeper/tools.js";
 import { testShell } from "../shell/harness.js";
 import { testRuntime, textOf, until } from "../support/home.js";
 import type { Process, Runtime, SpawnOptions } from "../support/internal.js";
 import { BOXES, kernelOf, seenFrom } from "../support/remote.js";
 import { noSandbox } from "../support/sandbox.js";
-import { forks, SCRIPTS } from "../support/scripts.js";
+import { forks, JOBS, SCRIPTS } from "../support/scripts.js";
 
 /** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
 const ALL = Object.keys(SCRIPTS);
 const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell", "a shell that forks"];
-const AT_A_TERMINAL = [...FEW, "an interactive shell in another", "an interactive shell that ignores a hangup"]; // with job control
+const AT_A_TERMINAL = [...FEW, ...ALL.filter((name) => name.startsWith("an interactive shell "))]; // with job control
 const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 
 /** Ends each, and expects that nothing was printed but `ready`. What make(1) says when it is ended is its own affair. */
@@ -21,12 +24,25 @@ async function nothingRunsOn(names: readonly string[], end: (script: string) => 
 	expect(found).toEqual(names.map((name) => [name, "ready\n"]));
 }
 
-async function killed(runtime: Runtime, options: SpawnOptions, seen = (process: Process) => process): Promise<string> {
+async function killed(runtime: Runtime, options: SpawnOptions, seen = (process: Process) => process, graceMs = 500): Promise<string> {
 	const process = await runtime.spawn(options);
 	await ready(process);
-	expect(await seen(process).kill({ graceMs: 500 })).toMatchObject({ status: "killed", survivors: [] });
+	expect(await seen(process).kill({ graceMs })).toMatchObject({ status: "killed", survivors: [] });
 	return textOf(process);
 }
+
+/** As for a program that loses its turn after each signal. */
+const heldUp: Kernel = {
+	...localKernel,
+	signal: async (sent) => {
+		const delivered: Delivery[] = [];
+		for (const one of sent) {
+			delivered.push(...(await localKernel.signal([one])));
+			await sleep(5);
+		}
+		return delivered;
+	},
+};
 
 describe("kill", () => {
 	test.each([
@@ -41,6 +57,13 @@ describe("kill", () => {
 		]);
 	});
 
+	test.each([0, 500])("by a program that is held up between any two signals, with %i ms for cleanup", async (graceMs) => {
+		const runtime = await testRuntime({ cgroup: "off" });
+		const seen = (process: Process) => seenFrom(process, heldUp);
+		await nothingRunsOn(AT_A_TERMINAL, (command) => killed(runtime, { command, terminal: true }, seen, graceMs));
+		expect(await killed(runtime, { command: JOBS, terminal: true }, seen, graceMs)).not.toContain("LATE");
+	});
+
 	test("a parent that forks for longer than anything waits for it", async () => {
 		const process = await (await testRuntime()).spawn({ command: forks(1.5) });
 		await ready(process);
@@ -48,10 +71,13 @@ describe("kill", () => {
 		expect(textOf(process)).toBe("ready\n");
 	});
 
-	test("what was typed at an interactive shell", async () => {
+	test.each([
+		["a command", "echo rea''dy; sleep 600; echo LA''TE\r"],
+		["a shell that waits for its next command", "PS1=re''ady bash --norc --noprofile -i; echo LA''TE\r"],
+	])("of an interactive shell where %s was typed", async (_name, line) => {
 		const runtime = await testRuntime();
-		const process = await runtime.spawn({ command: "exec bash --norc --noprofile -i", terminal: true });
-		await process.write("echo rea''dy; sleep 600; echo LA''TE\r");
+		const process = await runtime.spawn({ command: "bash --norc --noprofile -i; echo LATE", terminal: true });
+		await process.write(line);
 		await ready(process);
 		expect(await process.kill()).toMatchObject({ status: "killed", survivors: [] });
 		expect(textOf(process)).not.toContain("LATE");

@@ -2,10 +2,10 @@
  * As an interactive bash with job control in the middle of a fork on a busy machine: it blocks TERM and INT, and ignores both once it has had so many seconds
  * of CPU time. Then it waits for its child, and goes on if that has been stopped.
  */
-export function forks(seconds: number): string {
+export function forks(seconds: number, child = `setpgrp; print "ready\\n"; exec "sleep", 600`, options = "WUNTRACED"): string {
 	const late = `$SIG{CONT} = sub { $from = (times)[0]; 1 while (times)[0] < $from + ${seconds}; $SIG{TERM} = $SIG{INT} = "IGNORE"; sigprocmask(SIG_UNBLOCK, $both); $forked = 1 }`;
-	const parent = `$both = POSIX::SigSet->new(SIGTERM, SIGINT); sigprocmask(SIG_BLOCK, $both); unless ($child = fork) { setpgrp; sigprocmask(SIG_UNBLOCK, $both); exec "sleep", 600 }`;
-	return `perl -MPOSIX=:signal_h,WUNTRACED -e '${late}; ${parent} $| = 1; print "ready\\n"; select undef, undef, undef, 0.01 until $forked; waitpid $child, WUNTRACED; print "LATE\\n"'; echo LATE`;
+	const parent = `$both = POSIX::SigSet->new(SIGTERM, SIGINT); sigprocmask(SIG_BLOCK, $both); unless ($child = fork) { sigprocmask(SIG_UNBLOCK, $both); $| = 1; ${child} }`;
+	return `perl -MPOSIX=:signal_h,WUNTRACED -e '${late}; ${parent} select undef, undef, undef, 0.01 until $forked; waitpid $child, ${options}; print "LATE\\n"'; echo LATE`;
 }
 
 /** Scripts that would go on if a part of them were ended before the rest: each prints `ready`, and then LATE if it does. */
@@ -22,11 +22,21 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
 	"an interactive shell": "echo ready; bash --norc --noprofile -i -c 'sleep 600; echo LATE' 2>/dev/null; echo LATE",
 	"an interactive shell in another": `bash --norc --noprofile -i -c "bash --norc --noprofile -i -c 'echo ready; sleep 600; echo LATE'; echo LATE" 2>/dev/null; echo LATE`,
 	"an interactive shell that ignores a hangup": "trap '' HUP; dash -i -c 'echo ready; sleep 600; echo LATE' 2>/dev/null; echo LATE",
+	"an interactive shell that ignores a hangup, in others that do": `trap '' HUP; dash -i -c "dash -i -c \\"dash -i -c 'echo ready; sleep 600; echo LATE'; echo LATE\\"; echo LATE" 2>/dev/null; echo LATE`,
+	"an interactive shell whose child ignores TERM": `bash --norc --noprofile -i -c "echo ready; (trap '' TERM; exec sleep 600); echo LATE" 2>/dev/null; echo LATE`,
 	"a shell that forks": forks(0.05),
+	"an interactive shell in one that forks": forks(
+		0.05,
+		`open STDERR, ">", "/dev/null"; exec "dash", "-i", "-c", q{(trap "" TERM; echo ready; exec sleep 600); echo LATE}`,
+		"0",
+	),
 	"system(3)": `echo ready; perl -e 'system "sleep 600"; print "LATE\\n"'; echo LATE`,
 	"children in sessions of their own": "setsid bash -c 'sleep 600; echo LATE' & echo ready; wait; echo LATE",
 	"a wait for several": "sleep 600 & sleep 601 & (sleep 602; echo LATE) & echo ready; wait; echo LATE",
 };
+
+/** For a terminal, where they speak of it when a job is stopped. */
+export const JOBS = `trap '' HUP; bash -m -c "bash -m -c 'echo ready; sleep 600; echo LATE'; echo LATE"; echo LATE`;
 
 /** Forks and exits all the time: each generation lives for so many seconds, does `every`, and holds the FIFO open. */
 export const chain = ({ fifo, seconds, every = "" }: { fifo: string; seconds: number; every?: string }): string =>

@@ -32,9 +32,11 @@ hf_end() {
   hf_look=0 hf_deaf=' '
   while [ -n "$hf_m" ] && [ $hf_look -lt 30 ]; do
     hf_halt
-    for hf_w in $hf_m; do hf_kill KILL "$hf_w"; done
-    if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox the cgroup includes our own processes
     hf_back=
+    for hf_w in $hf_m; do hf_back="$hf_w $hf_back"; done
+    for hf_w in $hf_back; do hf_kill KILL "$hf_w"; done # children first: when a parent ends, the kernel continues a stopped group
+    if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox the cgroup includes our own processes
+    hf_back= hf_m=
     hf_continue
     hf_moment
     hf_members
@@ -84,17 +86,22 @@ hf_kill() {
   hf_same "${2%%/*}" "${hf_y%%/*}" && kill "-$1" "${2%%/*}"
 }
 
-# Continues the stopped processes, children first, then the rest of their groups. Those in hf_deaf and their groups stay stopped while their parent does;
-# otherwise they are killed: when their parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
+# Continues the stopped processes, children first, then the rest of their groups. Those in hf_deaf and their groups stay stopped while their parent does.
+# Otherwise they are killed, and before anything is continued: when their parent ends, the kernel continues a stopped group, and a hangup is all that
+# comes with it.
 hf_continue() {
-  hf_held=' ' hf_woken=' '
-  for hf_w in $hf_back; do
-    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_woken="$hf_woken${hf_w%%/*} " ;; esac
+  hf_held=' ' hf_ending=' ' hf_lost=
+  for hf_w in $hf_m; do
+    case $hf_deaf in *" ${hf_w%%/*} "*)
+      hf_parent "$hf_w"
+      case $hf_ending in *" $hf_p "*) hf_lost="$hf_w $hf_lost" ;; *) hf_held="$hf_held${hf_w##*/} "; continue ;; esac
+      ;;
+    esac
+    hf_ending="$hf_ending${hf_w%%/*} "
   done
+  for hf_w in $hf_lost; do hf_kill KILL "$hf_w"; done
   for hf_w in $hf_back; do
-    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_kill CONT "$hf_w"; continue ;; esac
-    hf_parent "$hf_w"
-    case $hf_woken in *" $hf_p "*) hf_kill KILL "$hf_w" ;; *) hf_held="$hf_held${hf_w##*/} " ;; esac
+    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_kill CONT "$hf_w" ;; esac
   done
   for hf_g in $hf_groups; do
     case $hf_held in *" $hf_g "*) ;; *) kill -CONT "-$hf_g" ;; esac
@@ -107,20 +114,25 @@ hf_parent() {
   hf_p=${hf_p%%/*}
 }
 
-# Sets hf_deaf to the processes that ignore TERM while a child does not, or is one of these, like interactive shells: they would continue with their next
-# command. Adds those that are still forking, of which that is unknown. Sets hf_back to all processes, children first.
+# Sets hf_deaf to the processes that ignore TERM while a child does not, or is one of these, or is in a group of its own, like interactive shells: they would
+# continue with their next command. Adds those that are still forking, of which that is unknown. Sets hf_back to all processes, children first.
 hf_find_deaf() {
-  hf_deaf=$hf_busy hf_ignore=' ' hf_back=
+  hf_deaf=$hf_busy hf_ignore=' ' hf_back= hf_in=' '
   for hf_w in $hf_m; do
-    hf_back="$hf_w $hf_back"
+    hf_back="$hf_w $hf_back" hf_in="$hf_in${hf_w%%/*}/${hf_w##*/} "
     if hf_ignores "${hf_w%%/*}"; then hf_ignore="$hf_ignore${hf_w%%/*} "; fi
   done
   for hf_w in $hf_back; do
-    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) case $hf_ignore in *" ${hf_w%%/*} "*) continue ;; esac ;; esac
     hf_parent "$hf_w"
+    if ! hf_job; then
+      case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) case $hf_ignore in *" ${hf_w%%/*} "*) continue ;; esac ;; esac
+    fi
     case $hf_ignore in *" $hf_p "*) hf_deaf="$hf_deaf$hf_p " ;; esac
   done
 }
+
+# True if hf_w is in another group than its parent hf_p, as a shell with job control starts them.
+hf_job() { case $hf_in in *" $hf_p/${hf_w##*/} "*) return 1 ;; esac; }
 
 # Sets hf_forks to the processes that have a child and block TERM, as a shell does while it forks. On a busy machine a process waits for its turn
 # before it stops, and its mask may change until then. True if there is one.
@@ -141,20 +153,28 @@ hf_forking() {
   [ -n "$hf_forks" ] || { hf_busy=' '; return 1; }
 }
 
-# Continues the processes in hf_forks, after their children, until they block TERM no more or sleep: only after its fork an interactive shell shows that it
-# ignores TERM, and with job control it takes a stopped child for one that it need not wait for. Sets hf_busy to those that do neither in time, and to those
-# that stay stopped because a child must.
+# Continues the processes in hf_forks, after all below them, until they block TERM no more or sleep: only after its fork an interactive shell shows that it
+# ignores TERM. Sets hf_busy to those that do neither in time, and to those that stay stopped because one below them must: a shell with job control takes a
+# stopped child for one that it need not wait for, also if the child was stopped only a moment before the shell.
 hf_awake() {
-  hf_busy=' '
+  hf_busy=' ' hf_below=' '
   hf_find_deaf
   for hf_w in $hf_back; do
     hf_parent "$hf_w"
-    case $hf_deaf in *" ${hf_w%%/*} "*) case "$hf_forks " in *" $hf_p/"*) hf_deaf="$hf_deaf$hf_p " hf_busy="$hf_busy$hf_p " ;; esac ;; esac
+    if hf_job; then
+      case "$hf_forks " in *" $hf_p/"*) ;; *) hf_deaf="$hf_deaf$hf_p " ;; esac
+    fi
+    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) continue ;; esac
+    case "$hf_forks " in *" $hf_w "*) hf_busy="$hf_busy${hf_w%%/*} " ;; esac
+    hf_deaf="$hf_deaf$hf_p "
+  done
+  for hf_w in $hf_m; do
+    hf_parent "$hf_w"
+    case "$hf_forks " in *" $hf_w "*) ;; *) case $hf_below in *" $hf_p "*) ;; *) continue ;; esac ;; esac
+    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_below="$hf_below${hf_w%%/*} " ;; esac
   done
   for hf_w in $hf_back; do
-    hf_parent "$hf_w"
-    case $hf_deaf in *" ${hf_w%%/*} "* | *" $hf_p "*) continue ;; esac
-    case "$hf_forks " in *" $hf_w "* | *" $hf_p/"*) hf_kill CONT "$hf_w" ;; esac
+    case $hf_below in *" ${hf_w%%/*} "*) hf_kill CONT "$hf_w" ;; esac
   done
   hf_moment
   for hf_w in $hf_forks; do
