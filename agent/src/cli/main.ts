@@ -77,7 +77,7 @@ function parsed(command: Command, argv: readonly string[]): Pick<Call, "values" 
 /** Node's words, in one clause. */
 function explained(message: string): string {
 	const ambiguous = /Option '([^']+)' argument is ambiguous/.exec(message)?.[1];
-	if (ambiguous) return `a value that begins with a dash is written as ${/--\w+/.exec(ambiguous)?.[0] ?? "--OPTION"}=VALUE, or right behind a short option`;
+	if (ambiguous) return `a value that begins with a dash is written as ${/--[\w-]+/.exec(ambiguous)?.[0] ?? "--OPTION"}=VALUE, or right behind a short option`;
 	return (message.split("\n")[0] as string)
 		.replace(/\. To specify a positional.*/, "")
 		.replace(/^Unknown option '([^']+)'/, "there is no option $1")

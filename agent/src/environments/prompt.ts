@@ -1,7 +1,8 @@
 /** A row of prompts: what the model is told, and, if it says so, a file whose content is the score: 1.0, 0.5 or 0. */
-import { HoldfastError, type PlaceObject } from "holdfast";
+import { HoldfastError } from "holdfast";
 import { type Environment, isLocal, type Score, type ToolContext } from "../episode/index.js";
 import type { PromptRow } from "../tasks/index.js";
+import { containerOf } from "./container.js";
 
 const LARGEST = 10 * 1024 * 1024;
 
@@ -11,7 +12,7 @@ export function promptEnvironment(row: PromptRow): Environment {
 		rounds: 1,
 		scoreSeconds: 60,
 		async place({ place, work }) {
-			const own = placeFor(place, row.image);
+			const own = row.image === undefined ? place : containerOf(row.image, place);
 			const cwd = row.cwd ?? (isLocal(own) ? work : undefined); // elsewhere there is no such directory
 			return { place: own, ...(cwd === undefined ? {} : { cwd }) };
 		},
@@ -21,13 +22,6 @@ export function promptEnvironment(row: PromptRow): Environment {
 			if (expect) await cx.write(expect.file, expect.content);
 		},
 	};
-}
-
-/** An item with an image of its own runs in a container of it. */
-export function placeFor(place: string | PlaceObject, image: string | undefined): string | PlaceObject {
-	if (image === undefined) return place;
-	const settings = typeof place === "object" && place.kind === "docker" ? place : { kind: "docker" };
-	return { ...settings, image } as PlaceObject;
 }
 
 /** Throws if the file cannot be looked at for another reason than that it does not exist. */

@@ -6,7 +6,7 @@ import { Admission } from "./admission.js";
 import type { RunnerOptions } from "./events.js";
 import { Ledger } from "./ledger.js";
 import { changedTasks } from "./manifest.js";
-import { declaredMemory } from "./places.js";
+import { declaredMemory, placesFor } from "./places.js";
 import { type Leftover, leftIn, type Proof, plantControls, prove } from "./proof.js";
 import { Runner } from "./runner.js";
 
@@ -51,7 +51,13 @@ function refuseWhatCannotRun({ dir, items, manifest, admission }: RunnerOptions,
 async function played(options: RunnerOptions, ledger: Ledger, home: string): Promise<Leftover> {
 	await using runtime = await openRuntime({ home, warm: 0 });
 	options.opened?.(runtime);
-	const runner = new Runner(options, ledger, runtime);
+	const open = options.items.filter(({ index }) => !ledger.progress.results.has(index));
+	const runner = new Runner(
+		options,
+		ledger,
+		runtime,
+		placesFor(options.manifest, open, (place) => runtime.resolvePlace(place)),
+	);
 	await runner.recover();
 	await runner.all();
 	const planted = await plantControls(runtime, runner.placesUsed, `${options.manifest.id}/control`);

@@ -36,19 +36,25 @@ export interface HarborTask {
 
 export const isHarborTask = (folder: string): boolean => fs.existsSync(path.join(folder, "task.toml"));
 
+const OLD_FORMAT = "is a task in the first format of Terminal-Bench (task.yaml); convert it to Harbor's, with task.toml, instruction.md and tests/test.sh";
+const isOldTask = (folder: string): boolean => fs.existsSync(path.join(folder, "task.yaml")) && !isHarborTask(folder);
+const namesIn = (folder: string): string[] => fs.readdirSync(folder).sort();
+const isLink = (file: string): boolean => fs.lstatSync(file).isSymbolicLink();
+
 /** Loads a task, or every task of a folder of tasks. */
 export function loadHarbor(folder: string): LoadedTasks {
-	const folders = isHarborTask(folder)
-		? [folder]
-		: fs
-				.readdirSync(folder, { withFileTypes: true })
-				.filter((entry) => entry.isDirectory() && isHarborTask(path.join(folder, entry.name)))
-				.map((entry) => path.join(folder, entry.name))
-				.sort();
+	const isTask = isHarborTask(folder) || isOldTask(folder);
+	const inside = isTask ? [folder] : namesIn(folder).map((name) => path.join(folder, name));
+	const links = isTask ? [] : inside.filter((one) => isLink(one) && isHarborTask(one)); // which would be outside of what is looked at
+	const folders = inside.filter((one) => isHarborTask(one) && !links.includes(one));
+	const passedOver: TaskProblem[] = [
+		...links.map((at) => ({ at, text: "is a link to a task; put the folder itself there, or give its own path" })),
+		...inside.filter(isOldTask).map((at) => ({ at, text: OLD_FORMAT })),
+	];
 	const loaded = folders.map(loadOne);
 	return {
 		items: apart(loaded.flatMap(({ item }) => (item ? [item] : []))),
-		problems: loaded.flatMap(({ problems }) => problems),
+		problems: [...passedOver, ...loaded.flatMap(({ problems }) => problems)],
 		warnings: loaded.flatMap(({ warnings }) => warnings),
 	};
 }

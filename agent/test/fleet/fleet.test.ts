@@ -73,6 +73,18 @@ describe.skipIf(noNats)("a run on several machines", () => {
 		await Promise.all([second.ended, back.ended]);
 	});
 
+	it("without a server a worker and a collector say so, wait, and end when they are told to", async () => {
+		const world = await worldOf();
+		put(world, ["true"]);
+		const nowhere = ["--nats", "nats://127.0.0.1:1"];
+		const both = [started(world, ["worker", ...nowhere, "--dir", "w"]), started(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", ...nowhere])];
+		for (const one of both) {
+			await until("it says so", () => /no NATS server answers at nats:\/\/127\.0\.0\.1:1 .*trying again/.test(one.printed()));
+			one.child.kill("SIGTERM");
+			expect(await one.ended, one.printed()).toBe(130);
+		}
+	});
+
 	it("says what it needs", async () => {
 		const world = await worldOf();
 		expect((await run(world, ["worker"])).stderr).toMatch(/say where the NATS server is/);

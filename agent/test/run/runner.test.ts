@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { openAgentHome } from "../../src/base/index.js";
 import { type EpisodeAgent, EpisodeError } from "../../src/episode/index.js";
 import type { RunnerOptions } from "../../src/run/events.js";
-import { beginRun, isClean, type RunEvent, type RunManifest, readProgress, runAll } from "../../src/run/index.js";
+import { addRequest, beginRun, isClean, type RunEvent, type RunManifest, readProgress, runAll } from "../../src/run/index.js";
 import { changedTasks } from "../../src/run/manifest.js";
 import { loadTasks } from "../../src/tasks/index.js";
 import { items } from "../report/rows.js";
@@ -156,4 +156,26 @@ it("items are frozen, and a task folder that has changed stops the run with the 
 		),
 	).rejects.toThrow(/2 tasks have changed since the run began.*three, two/);
 	expect(fs.existsSync(path.join(dir, "work"))).toBe(false); // nothing was started
+});
+
+it("as many are scored again at a time as there are episodes at a time", async () => {
+	const { dir, events, play } = runOf(6, { concurrency: 2 });
+	await play(agentWhich(async () => {}));
+	for (let index = 0; index < 6; index++) await addRequest(dir, { do: "rescore", index, attempt: 1 });
+	let [begun, most] = [0, 0];
+	await play(
+		agentWhich(async () => {}),
+		{
+			concurrency: 2,
+			only: "requests",
+			opened: (runtime) => {
+				const open = runtime.task.bind(runtime);
+				runtime.task = (name, options) => {
+					if (name.endsWith("/rescore")) most = Math.max(most, ++begun - events.filter(({ type }) => type === "rescored").length);
+					return open(name, options);
+				};
+			},
+		},
+	);
+	expect([events.filter(({ type }) => type === "rescored").length, begun, most]).toEqual([6, 6, 2]);
 });

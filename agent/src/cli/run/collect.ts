@@ -22,7 +22,7 @@ export async function collectRun(call: Call, dir: string): Promise<number> {
 	};
 	process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 	try {
-		await using queue = await queueOf(call, `collector ${manifest.id}`);
+		await using queue = await queueOf(call, `collector ${manifest.id}`, stop.signal);
 		if (!out.json) out.line(`${dir}  ${items.length} episodes for the workers at ${queue.connection.getServer()}`);
 		const { done, workers } = await collect({
 			...{ dir, manifest, items, queue, signal: stop.signal },
@@ -42,9 +42,9 @@ export async function collectRun(call: Call, dir: string): Promise<number> {
 	}
 }
 
-export async function queueOf({ values }: Call, name: string): Promise<JobQueue> {
+export async function queueOf({ values, out }: Call, name: string, signal: AbortSignal): Promise<JobQueue> {
 	if (typeof values.nats !== "string") throw new AgentError("INVALID", "say where the NATS server is: --nats nats://HOST:4222");
 	const credentials = typeof values.creds === "string" ? { credentials: path.resolve(values.creds) } : {};
 	const lease = values.lease === undefined ? {} : { leaseSeconds: numberOf("--lease", values.lease) };
-	return JobQueue.connect({ servers: values.nats, name, ...credentials, ...lease });
+	return JobQueue.connect({ ...{ servers: values.nats, name, signal, waits: (text) => out.note(text) }, ...credentials, ...lease });
 }

@@ -23,7 +23,7 @@ export async function run(call: Call): Promise<number> {
 	};
 	process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 	try {
-		await using queue = await queueOf(call, `worker ${name}`);
+		await using queue = await queueOf(call, `worker ${name}`, stop.signal);
 		out.note(`worker ${name}: ${slots} episodes at a time, in ${dir}`);
 		await work({
 			dir,
