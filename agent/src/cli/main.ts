@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `holdfast-agent …`: finds the command, runs it, and turns what went wrong into a sentence and an exit code. */
 import { parseArgs } from "node:util";
-import { Output } from "./output.js";
+import { isEndedUnread, Output } from "./output.js";
 import { type Call, COMMANDS, type Command, commandNamed, parseOptions } from "./table.js";
 
 const OK = 0;
@@ -98,10 +98,13 @@ async function version(): Promise<string> {
 }
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+	if (isEndedUnread()) return;
 	// `holdfast-agent sessions | head` has what it wants; an answer that nobody reads was not given.
 	if (error.code === "EPIPE") process.exit(chosen(process.argv.slice(2)).name === "once" ? FAILED : OK);
 	process.stderr.write(`holdfast-agent: cannot write to stdout: ${error.message}\n`);
 	process.exit(FAILED);
 });
+
+process.stderr.on("error", () => {}); // there is nobody left to tell
 
 process.exitCode = await main(process.argv.slice(2));

@@ -2,6 +2,19 @@
 
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 
+let unread: (() => void) | undefined;
+
+/** What is done when nobody reads the words of this program any more. Without that it ends. */
+export const whenUnread = (end: () => void): void => {
+	unread = end;
+};
+
+/** Returns whether the command does something about it. */
+export function isEndedUnread(): boolean {
+	unread?.();
+	return unread !== undefined;
+}
+
 export class Output {
 	readonly json: boolean;
 	readonly #colour: boolean;

@@ -86,7 +86,8 @@ export async function prove(left: Leftover, folders: readonly [string, ...string
 	await once(planted, "spawn");
 	try {
 		const others = (): number => processesOf(folders).filter(({ pid }) => pid !== planted.pid).length;
-		for (const ends = Date.now() + leavingMs; others() > 0 && Date.now() < ends; ) await sleep(LOOK_MS);
+		const patience = left.kept.length > 0 ? 0 : leavingMs; // it is not clean whoever leaves
+		for (const ends = Date.now() + patience; others() > 0 && Date.now() < ends; ) await sleep(LOOK_MS);
 		const found = processesOf(folders);
 		return {
 			...left,

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -149,6 +149,25 @@ it("an interrupt ends what is under way and gives it no result", async () => {
 	expect(events.map(({ type }) => type)).toEqual(["start", "stopped", "proof", "numbers"]);
 	const nothing = { kept: [], sandboxes: [], processes: [], mounts: [] };
 	expect(events[2]).toEqual({ type: "proof", proof: { control: true, controls: [{ place: "local", found: true }], ...nothing } });
+});
+
+it.each([
+	["nobody reads its words any more", ({ stdout }: ChildProcess) => void stdout?.destroy()],
+	["its terminal is gone", (child: ChildProcess) => void child.kill("SIGHUP")],
+])("where %s a run ends what is under way, as after an interrupt", async (_, happens) => {
+	const { world } = await worldWith(worker);
+	put(world, [{ prompt: "run until [ -e ../../../go ]; do sleep 0.02; done" }, { prompt: "run touch ../../../held; sleep 3600" }]);
+	const child = spawn(process.execPath, [MAIN, "run", "rows.jsonl", "-o", "out", "--place", "local", "--json"], {
+		...{ cwd: world.work, stdio: ["ignore", "pipe", "ignore"] },
+		env: { ...world.env, TEST_ROOT: process.env.TEST_ROOT ?? "" },
+	});
+	atEnd(() => void child.kill("SIGKILL"));
+	await until("both run", () => fs.existsSync(path.join(world.work, "held")) && rowsIn(world, "out").length === 2);
+	happens(child);
+	fs.writeFileSync(path.join(world.work, "go"), ""); // one of them ends, which is told
+	const [code] = await once(child, "exit");
+	expect(code).toBe(130);
+	expect(rowsIn(world, "out")).toContainEqual(expect.objectContaining({ t: "lost", index: 1, why: "stopped", ended: [expect.any(String)] }));
 });
 
 it("what cannot be run is said before anything starts", async () => {

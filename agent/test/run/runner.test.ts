@@ -1,10 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
+import { openRuntime } from "holdfast";
 import { expect, it } from "vitest";
 import { openAgentHome } from "../../src/base/index.js";
 import { type EpisodeAgent, EpisodeError } from "../../src/episode/index.js";
 import type { RunnerOptions } from "../../src/run/events.js";
-import { addRequest, beginRun, isClean, type RunEvent, type RunManifest, readProgress, runAll } from "../../src/run/index.js";
+import { addRequest, beginRun, isClean, proofWords, type RunEvent, type RunManifest, readProgress, runAll } from "../../src/run/index.js";
 import { changedTasks } from "../../src/run/manifest.js";
 import { loadTasks } from "../../src/tasks/index.js";
 import { items } from "../report/rows.js";
@@ -178,4 +179,24 @@ it("as many are scored again at a time as there are episodes at a time", async (
 		},
 	);
 	expect([events.filter(({ type }) => type === "rescored").length, begun, most]).toEqual([6, 6, 2]);
+});
+
+it("a run whose environment leaks does not pass its proof, which names what is left", async () => {
+	const { dir, play } = runOf(1);
+	const agent: EpisodeAgent = {
+		name: "test",
+		enter: async ({ runtime }) => ({
+			act: async () => {
+				await runtime.task("somewhere else").spawn({ command: "exec sleep 3600" });
+				return "finished";
+			},
+			leave: async () => nothing,
+		}),
+	};
+	const proof = await play(agent);
+	await using runtime = await openRuntime({ home: path.join(dir, "home"), warm: 0 });
+	await runtime.endTask("somewhere else");
+	expect(readProgress(dir).results.get(0)).toMatchObject({ gone: true }); // the episode itself has left nothing
+	expect([isClean(proof), proof.control, proof.kept]).toEqual([false, true, [expect.stringMatching(/^proc_\w+ somewhere else$/)]]);
+	expect(proofWords(proof)[0]).toMatch(/^left: proc_\w+ somewhere else$/);
 });
