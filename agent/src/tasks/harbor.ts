@@ -7,7 +7,7 @@ import path from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { folderDigest, folderProblems } from "./folder.js";
 import { type HarborEnvironment, type HarborSettings, harborSchema } from "./harbor-schema.js";
-import { apart, digestOf, type LoadedTasks, type TaskItem, type TaskProblem } from "./item.js";
+import { apart, digestOf, isPlainName, type LoadedTasks, PLAIN_NAME, type TaskItem, type TaskProblem } from "./item.js";
 import { unknownKeys } from "./unknown-keys.js";
 import { missingVariables } from "./variables.js";
 
@@ -76,8 +76,9 @@ function loadOne(folder: string): LoadedOne {
 	const named = settings.environment.docker_image;
 	if (!named && !hasDockerfile)
 		problems.push({ at, key: "environment.docker_image", text: "is missing, and there is no environment/Dockerfile to build from" });
-	if (problems.length > 0) return { problems, warnings };
 	const name = settings.task?.name ?? path.basename(folder);
+	if (!isPlainName(name)) problems.push({ at, key: "task.name", text: `${JSON.stringify(name)} ${PLAIN_NAME}` });
+	if (problems.length > 0) return { problems, warnings };
 	const task: HarborTask = {
 		...{ name, folder, settings },
 		instruction: settings.steps.length > 0 ? "" : instructionIn(folder),
