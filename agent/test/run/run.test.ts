@@ -13,7 +13,7 @@ const KEY = "sk-planted-for-the-endpoint-alone";
 /** Does what the prompt says behind `run`, once, and is done. */
 function worker({ said, results }: SeenRequest): Step {
 	if (results.length > 0) return say("done");
-	if (said.startsWith("wrong ")) return fails(400, { message: `no such thing\u001b]0;title\u0007 for ${KEY}` });
+	if (said.startsWith("wrong ")) return fails(400, { message: `no such thing for ${KEY}` });
 	return calls(["terminal", { command: said.replace(/^run /, "") }]);
 }
 
@@ -83,8 +83,6 @@ it("a failure of the model is an error and never a reward; it is tried again, an
 	expect(resultsIn(world, "out").map(({ index, outcome }) => [index, outcome.kind])).toContainEqual([0, "error"]);
 	expect(server.requests.filter(({ said }) => said === "wrong command")).toHaveLength(2);
 	expect(stdout).toMatch(/solved 100\.0 %.*with errors as 0: 50\.0 %/);
-	const shown = await run(world, ["show", "out"]);
-	for (const words of [stdout, shown.stdout, (await run(world, ["show", "out", "0"])).stdout]) expect(words).toMatch(/no such thing[^\u001b\u0007]*for/); // a terminal would act on what a stranger says
 });
 
 it("at its time limit the command is dead whatever it does against that, the episode is scored, and the model is asked no more", async () => {
@@ -170,6 +168,14 @@ it.each([
 	const [code] = await once(child, "exit");
 	expect(code).toBe(130);
 	expect(rowsIn(world, "out")).toContainEqual(expect.objectContaining({ t: "lost", index: 1, why: "stopped", ended: [expect.any(String)] }));
+});
+
+it("what a program of an episode prints does nothing to the terminal of who looks at the run", async () => {
+	const { world } = await worldWith(worker);
+	put(world, [{ prompt: "x" }]);
+	const ran = await run(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", "--agent", "printf 'here \\033]0;title\\007'; exit 127"]);
+	const shown = [await run(world, ["show", "out"]), await run(world, ["show", "out", "0"])];
+	for (const { stdout } of [ran, ...shown]) expect(stdout).toMatch(/\(environment, agent_program\): .* here \u241b\]0;title\u2407/);
 });
 
 it("what cannot be run is said before anything starts", async () => {
