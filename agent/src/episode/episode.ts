@@ -150,7 +150,7 @@ class Attempt {
 	/** A score from another container than the one that the agent worked in would be about nothing. */
 	async #same(cx: ToolContext): Promise<void> {
 		if (this.box === undefined) return;
-		const now = await cx.box();
+		const now = await cx.box().catch(() => cx.box()); // one that is made anew while it is asked cannot say which it is; the next look can
 		if (now?.id === this.box.id && now.since === this.box.since) return;
 		const what = now?.id === this.box.id ? "was started again" : "is gone; another one was made";
 		throw new EpisodeError("place", "replaced", `the ${this.box.id} that the agent worked in ${what}, so there is nothing to score`, { again: true });

@@ -50,8 +50,9 @@ it("a task's image is built once however many ask, with our label, and its ENTRY
 it("a build that takes longer than it may is ended", async ({ skip }) => {
 	const engine = await testEngine();
 	if (typeof engine === "string") return skip(engine);
-	const folder = put(tempDir("slow"), { Dockerfile: `FROM ${FULL_IMAGE}\nRUN sleep 20\n` });
-	const [locks, log, { signal }] = [path.join(folder, "../locks"), path.join(folder, "../log"), new AbortController()];
+	const dir = put(tempDir("slow"), { "image/Dockerfile": `FROM ${FULL_IMAGE}\nRUN sleep 20\n` });
+	const [folder, locks, log] = ["image", "locks", "log"].map((name) => path.join(dir, name)) as [string, string, string];
+	const { signal } = new AbortController();
 	const building = builtImage({ ...{ folder, engine: engine.address, locks, log, signal }, seconds: 2 });
 	setFlagsFromString("--expose-gc");
 	const collecting = setInterval(runInNewContext("gc") as () => void, 100); // a time limit that nothing holds would be forgotten by then

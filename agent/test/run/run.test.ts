@@ -200,7 +200,7 @@ it("what cannot be run is said before anything starts", async () => {
 	for (const [name, text] of Object.entries({ "task.toml": '[environment]\ndocker_image = "x"\nos = "windows"', "instruction.md": "x", "tests/test.sh": "" }))
 		fs.writeFileSync(path.join(world.work, "task", name), text);
 	expect(await said("run", "task", "-t", "terminal")).toMatch(/^2 .*1 of the tasks cannot be run, so nothing was started/);
-	expect(await said("run", "rows.jsonl", "-t", "terminal", "--place", "nonsense", "-o", "out")).toMatch(/^1 .*there is no place "nonsense"/);
+	expect(await said("run", "rows.jsonl", "-t", "terminal", "--place", "nonsense", "-o", "out")).toMatch(/^2 .*there is no place "nonsense"/);
 	expect(await said("run", "examples", "--agent", "nop", "--place", "ssh://box", "-o", "out")).toMatch(/^2 .*keeps-serving.* cannot be played on ssh:\/\/box/);
 	expect(await said("run", "rows.jsonl", "--agent", " ", "-o", "out")).toMatch(/^2 .*--agent takes/);
 	expect(fs.existsSync(path.join(world.work, "out"))).toBe(false);
