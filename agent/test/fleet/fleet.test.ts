@@ -58,6 +58,7 @@ describe.skipIf(noNats)("a run on several machines", () => {
 		const collecting = started(world, ["run", "rows.jsonl", "-o", "out", "--nats", nats.url, "--lease", "2", "--place", "local"]);
 		const first = started(world, args);
 		await until("the episode runs", () => fs.existsSync(path.join(world.work, "held")));
+		expect((await run(world, ["cancel", "out", "0"])).stderr).toMatch(/workers of a collector play this run, and they follow no such request/);
 		await first.kill();
 		fs.writeFileSync(path.join(world.work, "go"), "");
 		const second = started(world, ["worker", "--nats", nats.url, "--dir", "other", "--name", "other"]);
