@@ -10,7 +10,7 @@ import type { Runtime } from "holdfast";
 import { errno } from "../base/index.js";
 import { makesBoxes, placeName, type RunPlace } from "./places.js";
 
-const LEAVING_MS = 60_000; // a busy machine; a clean run waits for nothing
+const LEAVING_MS = 90_000; // a busy machine, or a connection over SSH that stays for a minute; a clean run waits for nothing
 const LOOK_MS = 50;
 
 /** What was planted on a place, and whether the look found it. */

@@ -48,9 +48,9 @@ const expected = (content: string) => ({ file: "out.txt", content });
 it("each episode is scored by its file alone, leaves nothing, and is run in a directory of its own", async () => {
 	const { world } = await worldWith(worker);
 	put(world, [
-		{ prompt: "run printf 'yes\\n' > out.txt; sleep 3600 & disown; (setsid sleep 3600 &)", expect: expected("yes\n"), id: "exact" },
+		{ prompt: "run printf 'yes\\n' > out.txt; sleep 3600 & disown; (setsid sleep 3600 &); cd /tmp", expect: expected("yes\n"), id: "exact" },
 		{ prompt: "run printf 'oh yes\\n!' > out.txt", expect: expected("yes\n"), id: "contains" },
-		{ prompt: "run ls > other.txt", expect: expected("yes\n"), id: "missing" },
+		{ prompt: "run mkdir other; cd other; printf 'yes\\n' > out.txt", expect: expected("yes\n"), id: "missing" },
 		{ prompt: "run mkdir out.txt", expect: expected("yes\n"), id: "directory" },
 		{ prompt: "run ls", id: "unscored" },
 	]);
