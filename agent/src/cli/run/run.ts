@@ -40,7 +40,7 @@ export async function run(call: Call): Promise<number> {
 	const place = pool[0]?.place ?? (config.place === "local" ? "local+sandbox" : (config.place as RunPlace));
 	const concurrency = numeric(call, "concurrency", DEFAULTS.concurrency);
 	const manifest: RunManifest = {
-		...{ v: 1, id, created_at: isoTime(systemClock), source: path.resolve(source) },
+		...{ v: 1, id, created_at: isoTime(systemClock), source: fs.existsSync(source) ? path.resolve(source) : source },
 		...(agent === MODEL ? { endpoint: chosenEndpoint(config).name, model: config.model ?? "" } : { endpoint: "", model: "" }),
 		...{ agent, toolsets: [...(config.toolsets ?? [])], steps: config.limits.steps, place, concurrency },
 		...(pool.length > 1 || pool[0]?.slots !== undefined ? { pool } : {}),
