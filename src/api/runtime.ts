@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { aSignal, HoldfastError, parseOptions } from "../base/index.js";
 import { type EventOptions, type HoldfastEvent, streamEvents } from "../events/index.js";
+import type { PlaceObject } from "../places/index.js";
 import {
 	type Check,
 	clean,
@@ -101,6 +102,9 @@ export interface Runtime extends AsyncDisposable {
 
 	/** Opens a task. Returns at once: what the task needs is made when it is first used. */
 	task(name: string, options?: TaskOptions): Task;
+
+	/** Returns the kind and settings of a place, for its address or its name in config.json. Throws INVALID if there is none. Nothing is started. */
+	resolvePlace(place: string | PlaceObject): PlaceObject;
 
 	/** Starts a process that outlives this program. Resolves once it runs; throws if nothing ran. */
 	spawn(options: SpawnOptions): Promise<Process>;
@@ -217,6 +221,11 @@ class LibraryRuntime implements Runtime {
 
 	task(name: string, options?: TaskOptions): Task {
 		return openTask(this.#agent, name, options);
+	}
+
+	resolvePlace(place: string | PlaceObject): PlaceObject {
+		const { kind, options } = this.#agent.wishFor(place);
+		return { ...options, kind } as PlaceObject;
 	}
 
 	async spawn(options: SpawnOptions): Promise<Process> {

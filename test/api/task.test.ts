@@ -41,6 +41,26 @@ test("a task's calls share a shell, and its end reports what is gone", async () 
 	expect((await runtime.task("t").terminal({ command: "echo $GREETING" })).output).toBe("\n");
 });
 
+test("resolvePlace says what is behind an address or a name of config.json, and starts nothing", async () => {
+	const runtime = await library();
+	const config = tempDir("config");
+	fs.mkdirSync(path.join(config, "holdfast"));
+	fs.writeFileSync(
+		path.join(config, "holdfast/config.json"),
+		JSON.stringify({ places: { big: { kind: "docker", image: "debian", engine: "tcp://127.0.0.1:1" } } }),
+	);
+	const before = process.env.XDG_CONFIG_HOME;
+	process.env.XDG_CONFIG_HOME = config;
+	atEnd(() => {
+		if (before === undefined) delete process.env.XDG_CONFIG_HOME;
+		else process.env.XDG_CONFIG_HOME = before;
+	});
+	expect(runtime.resolvePlace("big")).toEqual({ kind: "docker", image: "debian", engine: "tcp://127.0.0.1:1" });
+	expect(runtime.resolvePlace("ssh://me@box:2222")).toEqual({ kind: "ssh", user: "me", host: "box", port: 2222 });
+	expect(runtime.resolvePlace({ kind: "docker", image: "x" })).toEqual({ kind: "docker", image: "x" });
+	expect(() => runtime.resolvePlace("bigg")).toThrow(/there is no place "bigg".*of config.json big/);
+});
+
 test("what spawn starts has the directory and the environment of the task", async () => {
 	const runtime = await library();
 	await using task = runtime.task("t", { cwd: "/tmp", env: { A: "1", HOME: undefined }, dispose: "end" });

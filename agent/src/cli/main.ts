@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `holdfast-agent …`: finds the command, runs it, and turns what went wrong into a sentence and an exit code. */
 import { parseArgs } from "node:util";
-import { Output } from "./output.js";
+import { isEndedUnread, Output } from "./output.js";
 import { type Call, COMMANDS, type Command, commandNamed, parseOptions } from "./table.js";
 
 const OK = 0;
@@ -77,7 +77,7 @@ function parsed(command: Command, argv: readonly string[]): Pick<Call, "values" 
 /** Node's words, in one clause. */
 function explained(message: string): string {
 	const ambiguous = /Option '([^']+)' argument is ambiguous/.exec(message)?.[1];
-	if (ambiguous) return `a value that begins with a dash is written as ${/--\w+/.exec(ambiguous)?.[0] ?? "--OPTION"}=VALUE, or right behind a short option`;
+	if (ambiguous) return `a value that begins with a dash is written as ${/--[\w-]+/.exec(ambiguous)?.[0] ?? "--OPTION"}=VALUE, or right behind a short option`;
 	return (message.split("\n")[0] as string)
 		.replace(/\. To specify a positional.*/, "")
 		.replace(/^Unknown option '([^']+)'/, "there is no option $1")
@@ -98,10 +98,13 @@ async function version(): Promise<string> {
 }
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+	if (isEndedUnread()) return;
 	// `holdfast-agent sessions | head` has what it wants; an answer that nobody reads was not given.
 	if (error.code === "EPIPE" && chosen(process.argv.slice(2)).name !== "once") process.exit(OK);
 	process.stderr.write(`holdfast-agent: cannot write to stdout: ${error.message}\n`);
 	process.exit(FAILED);
 });
+
+process.stderr.on("error", () => {}); // there is nobody left to tell
 
 process.exitCode = await main(process.argv.slice(2));

@@ -2,6 +2,25 @@
 
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 
+/** What moves the cursor, sets a title or turns the direction of reading. Words may be those of strangers: names of tasks, output of tests. Colours are ours. */
+const HARMFUL = /\u001b\[(?:0|1|2|22|3[1236]|39)m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+const safe = (text: string): string =>
+	text.replace(/\r\n?/g, "\n").replace(HARMFUL, (found) => (found.length > 1 ? found : found < " " ? String.fromCharCode(0x2400 + found.charCodeAt(0)) : ""));
+
+let unread: (() => void) | undefined;
+
+/** What is done when nobody reads the words of this program any more. Without that it ends. */
+export const whenUnread = (end: () => void): void => {
+	unread = end;
+};
+
+/** Returns whether the command does something about it. */
+export function isEndedUnread(): boolean {
+	unread?.();
+	return unread !== undefined;
+}
+
 export class Output {
 	readonly json: boolean;
 	readonly #colour: boolean;
@@ -23,7 +42,7 @@ export class Output {
 	}
 
 	line(text = ""): void {
-		process.stdout.write(`${text}\n`);
+		process.stdout.write(`${safe(text)}\n`);
 	}
 
 	data(value: unknown): void {
@@ -32,11 +51,12 @@ export class Output {
 
 	/** A remark for the person; never part of what a script reads. */
 	note(text: string): void {
-		process.stderr.write(`${text}\n`);
+		process.stderr.write(`${safe(text)}\n`);
 	}
 
 	/** The last column is cut at the width of the terminal. */
-	table(head: readonly string[], rows: readonly (readonly string[])[]): void {
+	table(head: readonly string[], given: readonly (readonly string[])[]): void {
+		const rows = given.map((row) => row.map((cell) => safe(cell).replace(/\s+/g, " ")));
 		const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
 		const render = (cells: readonly string[]) =>
 			cells
@@ -53,6 +73,6 @@ export class Output {
 		const code = (error as { readonly code?: unknown }).code;
 		const message = error instanceof Error ? error.message : String(error);
 		if (this.json) this.data({ error: { code: typeof code === "string" ? code : "INTERNAL", message } });
-		else process.stderr.write(`holdfast-agent: ${message}\n`);
+		else this.note(`holdfast-agent: ${message}`);
 	}
 }

@@ -6,6 +6,7 @@ import path from "node:path";
 import type { PlaceObject } from "holdfast";
 import { type Environment, EpisodeError, quoted, type Score, type Setting, type ToolContext } from "../episode/index.js";
 import type { SweRow } from "../tasks/index.js";
+import { containerOf } from "./container.js";
 import { statusesIn } from "./test-output.js";
 
 const EVAL_SECONDS = 1_800;
@@ -37,8 +38,7 @@ export function sweEnvironment(row: SweRow): Environment {
 }
 
 function contained(image: string, place: string | PlaceObject): Setting {
-	const settings = typeof place === "object" && place.kind === "docker" ? place : { kind: "docker", pull: "missing" };
-	return { place: { ...settings, image, profile: "plain", lifetime: "task" } as PlaceObject, hands: "root", mask: false };
+	return { place: { ...containerOf(image, place), profile: "plain", lifetime: "task" } as PlaceObject, hands: "root", mask: false };
 }
 
 /** Without an image: a clone of a repository of this machine, in the directory of the episode. */

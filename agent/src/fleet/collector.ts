@@ -66,7 +66,7 @@ export interface Collected {
 
 /** Resolves when each index has its row, or when it is told to leave. Throws `BUSY` while another program has the run. */
 export async function collect(options: CollectOptions): Promise<Collected> {
-	const ledger = Ledger.open(options.dir);
+	const ledger = Ledger.open(options.dir, { collector: true });
 	try {
 		return await new Collector(options, ledger).run();
 	} finally {

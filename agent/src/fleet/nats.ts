@@ -1,5 +1,6 @@
 /** The connection to a NATS server with JetStream. Its clients are optional packages, which are loaded only here. */
 import fs from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JetStreamClient, JetStreamManager, JsMsg, StoredMsg, StreamInfo } from "@nats-io/jetstream";
 import type { ObjectStore } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -13,6 +14,10 @@ export interface JobQueueOptions {
 	readonly credentials?: string;
 	/** Who this is, for the server's own lists. */
 	readonly name: string;
+	/** Ends the wait for the first answer. */
+	readonly signal: AbortSignal;
+	/** Called once, in words, if there is no server yet. */
+	readonly waits: (text: string) => void;
 	/** How long a job belongs to a worker that says nothing. */
 	readonly leaseSeconds?: number;
 }
@@ -20,6 +25,7 @@ export interface JobQueueOptions {
 const LEASE_SECONDS = 60;
 const MOST_JOBS = 100_000; // under way at once
 const TIMEOUT_MS = 10_000;
+const AGAIN_MS = 500;
 const NANOS = 1_000_000;
 const KEEP_DAYS = 30;
 const WRONG_SEQUENCE = 10_071;
@@ -58,11 +64,8 @@ export class JobQueue implements AsyncDisposable {
 		);
 		const { servers, credentials, name } = options;
 		const authenticator = credentials === undefined ? {} : { authenticator: transport.credsAuthenticator(fs.readFileSync(credentials)) };
-		const connection = await transport
-			.connect({ servers: servers.split(","), name, waitOnFirstConnect: true, maxReconnectAttempts: -1, reconnectTimeWait: 500, ...authenticator })
-			.catch((cause: unknown) => {
-				throw new AgentError("INVALID", `cannot connect to ${servers} (${(cause as Error).message}); check the address and the credentials`, { cause });
-			});
+		const given = { servers: servers.split(","), name, maxReconnectAttempts: -1, reconnectTimeWait: AGAIN_MS, ...authenticator };
+		const connection = await firstConnection(() => transport.connect(given), options);
 		const js = streams.jetstream(connection, { timeout: TIMEOUT_MS });
 		const jsm = await streams.jetstreamManager(connection, { timeout: TIMEOUT_MS, checkAPI: false });
 		const objm = new objects.Objm(js);
@@ -142,3 +145,23 @@ export class JobQueue implements AsyncDisposable {
 		await this.connection.close();
 	}
 }
+
+/** Tries until there is a server. The client's own way (`waitOnFirstConnect`) says nothing meanwhile, and cannot be told to stop. */
+async function firstConnection(connect: () => Promise<NatsConnection>, { servers, signal, waits }: JobQueueOptions): Promise<NatsConnection> {
+	for (let told = false; ; told = true) {
+		try {
+			return await connect();
+		} catch (cause) {
+			if (!isAway(cause))
+				throw new AgentError("INVALID", `cannot connect to ${servers} (${(cause as Error).message}); check the address and the credentials`, { cause });
+			if (!told) waits(`no NATS server answers at ${servers} (${(cause as Error).message}); trying again until one does`);
+			await sleep(AGAIN_MS, undefined, { signal }).catch(() => {
+				throw new AgentError("ABORTED", `stopped before a NATS server answered at ${servers}`);
+			});
+		}
+	}
+}
+
+/** Others are about what was given: no address, or no right to be there. */
+const isAway = (error: unknown): boolean =>
+	error instanceof Error && (["ConnectionError", "TimeoutError"].includes(error.name) || /^E(?!RR_)/.test((error as NodeJS.ErrnoException).code ?? ""));

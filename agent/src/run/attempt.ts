@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Runtime } from "holdfast";
-import type { AgentHome } from "../base/index.js";
+import { type AgentHome, anySignal } from "../base/index.js";
 import { agentNamed, environmentOf } from "../environments/index.js";
 import { type EpisodeAgent, type EpisodeResult, isLocal, type Outcome, runEpisode } from "../episode/index.js";
 import type { Usage } from "../model/index.js";
@@ -10,7 +10,7 @@ import { Log, lastSession } from "../talk/index.js";
 import { addUsage } from "../turn/index.js";
 import type { RunnerOptions } from "./events.js";
 import { label, type RunItem, type RunManifest } from "./manifest.js";
-import { needsContainer, placeNamed, type RunPlace } from "./places.js";
+import { needsContainer, placeNamed, type RunPlace, resolved } from "./places.js";
 import type { ResultRow } from "./rows.js";
 
 export interface AttemptOptions {
@@ -62,13 +62,13 @@ export async function rescoreAttempt(
 ): Promise<{ readonly outcome: Outcome; readonly problem?: string }> {
 	const { index } = item;
 	const work = workOf(dir, index, attempt);
-	const place = placeNamed(manifest, name);
+	const place = resolved(placeNamed(manifest, name), (given) => runtime.resolvePlace(given));
 	if (!isLocal(place) || needsContainer(item) || !fs.existsSync(work))
 		return { outcome, problem: "its place is gone, and no directory of it was kept; `requeue` makes it again" };
 	const environment = environmentOf(item);
 	const { outcome: found } = await runEpisode({
 		...{ name: `${attemptName(manifest, index, attempt)}/rescore`, folder: path.join(attemptFolder(dir, index, attempt), "rescore"), work },
-		...{ agent: agentNamed("nop"), runtime, place, seconds: manifest.seconds, signal },
+		...{ agent: agentNamed("nop"), runtime, place, seconds: manifest.seconds, signal: anySignal([signal]) },
 		environment: { ...environment, rounds: 1, start: async () => ({ prompt: "" }), score: (cx) => environment.score(cx, environment.rounds - 1) },
 	});
 	if (found.kind === "error" && found.of === "runner") return { outcome, problem: found.words };

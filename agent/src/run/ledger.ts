@@ -17,6 +17,11 @@ export const readLedger = (dir: string): readonly LedgerRow[] => readLines(ledge
 /** Which program runs this run; undefined if none does. */
 export const runnerOf = (run: string): { readonly pid: number; readonly what: string } | undefined => Claim.holder(claimOf(run));
 
+const COLLECTOR = "collector";
+
+/** Whether a collector has the run: its workers follow no requests of people. */
+export const isCollected = (run: string): boolean => runnerOf(run)?.what === COLLECTOR;
+
 export class Ledger {
 	readonly progress = new LedgerState();
 	/** Bytes of a torn last row that were cut off; they are in ledger.jsonl.cut. */
@@ -32,8 +37,8 @@ export class Ledger {
 	}
 
 	/** Throws `BUSY` while another program runs this run, and says which; `BROKEN`, with the number of the line, if a row in the middle is damaged. */
-	static open(run: string): Ledger {
-		const claim = Claim.take(claimOf(run), "run");
+	static open(run: string, { collector = false }: { readonly collector?: boolean } = {}): Ledger {
+		const claim = Claim.take(claimOf(run), collector ? COLLECTOR : "run");
 		if (!(claim instanceof Claim)) throw new AgentError("BUSY", `another program (pid ${claim.pid}) runs this run; end that one first, or wait for it`);
 		let file: LineFile | undefined;
 		try {

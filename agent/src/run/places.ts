@@ -1,12 +1,16 @@
 /** Where episodes run: one place, or a pool of them with so many slots each. A place that fails rests for a while, and the next attempt goes to another. */
 import type { PlaceObject } from "holdfast";
+import { AgentError } from "../base/index.js";
 import { isLocal } from "../episode/index.js";
-import type { RunItem } from "./manifest.js";
+import type { TaskItem } from "../tasks/index.js";
+import type { RunItem, RunManifest } from "./manifest.js";
 
 export type RunPlace = string | PlaceObject;
 
 export interface PoolPlace {
 	readonly place: RunPlace;
+	/** As rows and people name it; default: by its address. */
+	readonly name?: string;
 	/** Episodes at a time; undefined: as many as the run has. */
 	readonly slots?: number | undefined;
 }
@@ -28,7 +32,7 @@ export class Pool {
 	constructor(places: readonly PoolPlace[], now: () => number = Date.now) {
 		const named = new Map<string, number>();
 		this.#places = places.map((wanted) => {
-			const plain = placeName(wanted.place);
+			const plain = wanted.name ?? placeName(wanted.place);
 			const times = (named.get(plain) ?? 0) + 1;
 			named.set(plain, times);
 			return { wanted, name: times === 1 ? plain : `${plain}~${times}`, used: 0, failures: 0, restsUntil: 0 };
@@ -38,8 +42,9 @@ export class Pool {
 
 	/** Takes a slot of the place with the most room, if need be of another place than `not`. Undefined: none is free now. */
 	take(item: RunItem, not?: string): Slot | undefined {
-		const containers = needsContainer(item) ? this.#places.filter(({ wanted }) => !isLocal(wanted.place)) : [];
-		const fitting = containers.length > 0 ? containers : this.#places; // without any it is made on this machine's engine
+		const suiting = this.#places.filter(({ wanted }) => suits(item, wanted.place));
+		const engines = needsContainer(item) ? suiting.filter(({ wanted }) => hasEngine(wanted.place)) : [];
+		const fitting = [engines, suiting, this.#places].find(({ length }) => length > 0) ?? []; // where none suits, its environment says why
 		const free = fitting.filter((one) => one.used < (one.wanted.slots ?? Number.POSITIVE_INFINITY) && one.restsUntil <= this.#now());
 		const others = free.filter(({ name }) => name !== not);
 		const [best] = (others.length > 0 ? others : free).sort((a, b) => load(a) - load(b));
@@ -88,7 +93,41 @@ export function placeName(place: RunPlace): string {
 }
 
 /** Its files are in a container, which ends with the episode. */
-export const needsContainer = (item: RunItem): boolean => item.kind !== "prompt" || item.row.image !== undefined;
+export const needsContainer = (item: TaskItem): boolean => item.kind !== "prompt" || item.row.image !== undefined;
+
+const hasEngine = (place: RunPlace): boolean => typeof place === "object" && place.kind === "docker";
+
+/** Whether an item can be played on a place: a container of its image is made by the place's engine or by this machine's, and by no other place. */
+function suits(item: TaskItem, place: RunPlace): boolean {
+	if (item.kind === "swe" && item.row.image === undefined) return isLocal(place); // its repository is on this machine
+	return !needsContainer(item) || hasEngine(place) || isHere(place);
+}
+
+const isHere = (place: RunPlace): boolean => /^(local|sandbox)\b/.test(typeof place === "string" ? place : place.kind);
+
+/** A name of config.json, or the address of an engine, as its kind and settings: those decide what can be played there. */
+export function resolved(place: RunPlace, resolve: (place: RunPlace) => PlaceObject): RunPlace {
+	const found = resolve(place);
+	const isAddress = typeof place === "string" && (/^local([+:]|$)/.test(place) || place.startsWith(`${found.kind}:`));
+	return isAddress && !hasEngine(found) ? place : found;
+}
+
+/** The places of a run, with what config.json says of them. Throws `INVALID` for one that there is not, and for items that can be played on none of them. */
+export function placesFor(
+	{ place, pool = [{ place }] }: Pick<RunManifest, "place" | "pool">,
+	items: readonly TaskItem[],
+	resolve: (place: RunPlace) => PlaceObject,
+): PoolPlace[] {
+	const places = pool.map((wanted) => ({ ...wanted, name: placeName(wanted.place), place: resolved(wanted.place, resolve) }));
+	const strange = items.filter((item) => !places.some((one) => suits(item, one.place)));
+	if (strange.length === 0) return places;
+	const names = strange.slice(0, 5).map(({ key }) => key);
+	throw new AgentError(
+		"INVALID",
+		`${names.join(", ")}${strange.length > names.length ? `, and ${strange.length - names.length} more` : ""} cannot be played on ${places.map(({ name }) => name).join(", ")}: ` +
+			"a task with an image needs a place of containers (docker://, or one of config.json with its engine) or this machine, and a repository of this machine a local place",
+	);
+}
 
 /** Tasks there get a sandbox, container or instance each, which ends with them. */
 export const makesBoxes = (place: RunPlace): boolean => !/^(local(\+no.*)?|ssh)(:|$)/.test(typeof place === "string" ? place : place.kind);

@@ -13,7 +13,7 @@ import { type Model, ModelError } from "../model/index.js";
 import { type Entry, Log } from "../talk/index.js";
 import { attemptLabel, attemptName, workOf } from "./attempt.js";
 import type { RunItem, RunManifest } from "./manifest.js";
-import type { RunPlace } from "./places.js";
+import { type RunPlace, resolved } from "./places.js";
 import type { ResultRow } from "./rows.js";
 
 export interface ReplayOptions {
@@ -58,18 +58,19 @@ export async function replayAttempt({ dir, manifest, item, result, place, agentF
 	const talk = openAgentHome(path.join(folder, "talk"));
 	await using runtime = await openRuntime({ home, warm: 0 });
 	const task = `${attemptName(manifest, item.index, result.attempt)}/replay`;
+	const at = resolved(place, (given) => runtime.resolvePlace(given));
 	const played = await runEpisode({
-		...{ name: task, folder: path.join(folder, "episode"), work, runtime, place, seconds: manifest.seconds, signal },
-		...{ environment: environmentOf(item), agent: agentFor(recordedModel(recorded, manifest.model), talk) },
+		...{ name: task, folder: path.join(folder, "episode"), work, runtime, seconds: manifest.seconds, signal },
+		...{ environment: environmentOf(item), place: at, agent: agentFor(recordedModel(recorded, manifest.model), talk) },
 	});
 	if (signal.aborted) throw new AgentError("ABORTED", "the replay was stopped; what it had begun is ended");
 	const now = played.conversation === null ? [] : Log.read(talk, played.conversation).entries;
 	const before = plainCalls(recorded, workOf(dir, item.index, result.attempt));
 	const after = plainCalls(now, work);
-	const at = before.findIndex((call, index) => !isSame(call, after[index]));
-	const divergence = at < 0 ? undefined : { recorded: before[at] as ReplayedCall, now: after[at] };
+	const differs = before.findIndex((call, index) => !isSame(call, after[index]));
+	const divergence = differs < 0 ? undefined : { recorded: before[differs] as ReplayedCall, now: after[differs] };
 	const digest = createHash("sha256").update(JSON.stringify(after)).digest("hex");
-	return { same: at < 0 ? before.length : at, calls: before.length, divergence, before: result.outcome, now: played.outcome, digest };
+	return { same: differs < 0 ? before.length : differs, calls: before.length, divergence, before: result.outcome, now: played.outcome, digest };
 }
 
 /** Says what was recorded, answer by answer. */

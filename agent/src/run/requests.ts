@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { AgentError, isoTime, LineFile, readLines, systemClock, watchFile, withClaim } from "../base/index.js";
+import { isCollected } from "./ledger.js";
 
 export type RunRequest =
 	| { readonly do: "pause" | "continue" }
@@ -33,6 +34,12 @@ export interface Wanted {
 export const attemptKey = (index: number, attempt: number): string => `${index}.${attempt}`;
 
 const requestsFile = (run: string): string => path.join(run, "requests.jsonl");
+
+/** What a person asks. Throws `INVALID` where nobody would follow it. */
+export async function askRun(run: string, request: RunRequest): Promise<StampedRequest> {
+	if (!isCollected(run)) return addRequest(run, request);
+	throw new AgentError("INVALID", "the workers of a collector play this run, and they follow no such request; it is for runs that one program plays");
+}
 
 /** Resolves when the request is on the disk. */
 export async function addRequest(run: string, request: RunRequest): Promise<StampedRequest> {

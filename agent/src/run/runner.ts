@@ -12,7 +12,7 @@ import { attemptName, lostUsage, playAttempt, rescoreAttempt } from "./attempt.j
 import type { RunEvent, RunnerOptions } from "./events.js";
 import type { Ledger } from "./ledger.js";
 import type { RunItem } from "./manifest.js";
-import { declaredMemory, lookKey, Pool, type RunPlace, type Slot } from "./places.js";
+import { declaredMemory, lookKey, Pool, type PoolPlace, type RunPlace, type Slot } from "./places.js";
 import { Queue } from "./queue.js";
 import { attemptKey, followRequests, type Wanted } from "./requests.js";
 import { RETRY_MS, retryAfter } from "./retry.js";
@@ -50,12 +50,12 @@ export class Runner {
 	#held: string | undefined;
 	#failure: unknown;
 
-	constructor(options: RunnerOptions, ledger: Ledger, runtime: Runtime) {
-		const { manifest, items, dir } = options;
+	constructor(options: RunnerOptions, ledger: Ledger, runtime: Runtime, places: readonly PoolPlace[]) {
+		const { items, dir } = options;
 		this.#options = options;
 		this.#ledger = ledger;
 		this.#runtime = runtime;
-		this.#pool = new Pool(manifest.pool ?? [{ place: manifest.place }]);
+		this.#pool = new Pool(places);
 		this.#admission = new Admission({ dir, ...options.admission }, () => this.#look());
 		this.#queue = new Queue(options.only === "requests" ? [] : items.filter(({ index }) => !ledger.progress.results.has(index)));
 	}
@@ -116,7 +116,11 @@ export class Runner {
 		this.#look();
 	}
 
-	/** Requests that take something back, or score it again. */
+	get #concurrency(): number {
+		return this.#wanted.concurrency ?? this.#options.concurrency;
+	}
+
+	/** Requests that take something back, or score it again: the latter so many at a time as there are episodes. */
 	async #carryOut(): Promise<void> {
 		const { progress } = this.#ledger;
 		for (const request of this.#wanted.rows) {
@@ -129,6 +133,7 @@ export class Runner {
 				this.#queue.again(item, 0);
 				continue;
 			}
+			if (this.#rescoring.size >= this.#concurrency) continue;
 			const scoring = this.#rescore(item, attempt, id).catch((error: unknown) => this.#fail(error));
 			this.#rescoring.set(
 				id,
@@ -166,8 +171,7 @@ export class Runner {
 	}
 
 	#startMore(): void {
-		const concurrency = this.#wanted.concurrency ?? this.#options.concurrency;
-		while (this.#queue.size > 0 && this.#running.size < concurrency) {
+		while (this.#queue.size > 0 && this.#running.size < this.#concurrency) {
 			const held = this.#wanted.paused ? undefined : this.#admission.diskProblem();
 			if (held !== this.#held) this.#tell(held === undefined ? { type: "room" } : { type: "held", why: held });
 			this.#held = held;

@@ -7,7 +7,7 @@ import path from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { folderDigest, folderProblems } from "./folder.js";
 import { type HarborEnvironment, type HarborSettings, harborSchema } from "./harbor-schema.js";
-import { apart, digestOf, type LoadedTasks, type TaskItem, type TaskProblem } from "./item.js";
+import { apart, digestOf, isPlainName, type LoadedTasks, PLAIN_NAME, type TaskItem, type TaskProblem } from "./item.js";
 import { unknownKeys } from "./unknown-keys.js";
 import { missingVariables } from "./variables.js";
 
@@ -36,19 +36,25 @@ export interface HarborTask {
 
 export const isHarborTask = (folder: string): boolean => fs.existsSync(path.join(folder, "task.toml"));
 
+const OLD_FORMAT = "is a task in the first format of Terminal-Bench (task.yaml); convert it to Harbor's, with task.toml, instruction.md and tests/test.sh";
+const isOldTask = (folder: string): boolean => fs.existsSync(path.join(folder, "task.yaml")) && !isHarborTask(folder);
+const namesIn = (folder: string): string[] => fs.readdirSync(folder).sort();
+const isLink = (file: string): boolean => fs.lstatSync(file).isSymbolicLink();
+
 /** Loads a task, or every task of a folder of tasks. */
 export function loadHarbor(folder: string): LoadedTasks {
-	const folders = isHarborTask(folder)
-		? [folder]
-		: fs
-				.readdirSync(folder, { withFileTypes: true })
-				.filter((entry) => entry.isDirectory() && isHarborTask(path.join(folder, entry.name)))
-				.map((entry) => path.join(folder, entry.name))
-				.sort();
+	const isTask = isHarborTask(folder) || isOldTask(folder);
+	const inside = isTask ? [folder] : namesIn(folder).map((name) => path.join(folder, name));
+	const links = isTask ? [] : inside.filter((one) => isLink(one) && isHarborTask(one)); // which would be outside of what is looked at
+	const folders = inside.filter((one) => isHarborTask(one) && !links.includes(one));
+	const passedOver: TaskProblem[] = [
+		...links.map((at) => ({ at, text: "is a link to a task; put the folder itself there, or give its own path" })),
+		...inside.filter(isOldTask).map((at) => ({ at, text: OLD_FORMAT })),
+	];
 	const loaded = folders.map(loadOne);
 	return {
 		items: apart(loaded.flatMap(({ item }) => (item ? [item] : []))),
-		problems: loaded.flatMap(({ problems }) => problems),
+		problems: [...passedOver, ...loaded.flatMap(({ problems }) => problems)],
 		warnings: loaded.flatMap(({ warnings }) => warnings),
 	};
 }
@@ -70,8 +76,9 @@ function loadOne(folder: string): LoadedOne {
 	const named = settings.environment.docker_image;
 	if (!named && !hasDockerfile)
 		problems.push({ at, key: "environment.docker_image", text: "is missing, and there is no environment/Dockerfile to build from" });
-	if (problems.length > 0) return { problems, warnings };
 	const name = settings.task?.name ?? path.basename(folder);
+	if (!isPlainName(name)) problems.push({ at, key: "task.name", text: `${JSON.stringify(name)} ${PLAIN_NAME}` });
+	if (problems.length > 0) return { problems, warnings };
 	const task: HarborTask = {
 		...{ name, folder, settings },
 		instruction: settings.steps.length > 0 ? "" : instructionIn(folder),

@@ -40,6 +40,10 @@ export interface LoadedTasks {
 	readonly warnings: readonly TaskProblem[];
 }
 
+/** A name is shown in lines and tables: it has no line breaks, and nothing that a terminal acts on. */
+export const isPlainName = (name: string): boolean => !/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/.test(name);
+export const PLAIN_NAME = "must have no line breaks and control characters";
+
 /** A digest of a value that does not depend on the order of keys. */
 export const digestOf = (value: unknown): string => createHash("sha256").update(canonical(value)).digest("hex");
 

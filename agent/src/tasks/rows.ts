@@ -2,13 +2,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { apart, digestOf, type LoadedTasks, type LoadOptions, type PromptRow, type TaskItem, type TaskProblem } from "./item.js";
+import { apart, digestOf, isPlainName, type LoadedTasks, type LoadOptions, PLAIN_NAME, type PromptRow, type TaskItem, type TaskProblem } from "./item.js";
 import { sweSchema } from "./swe.js";
 import { unknownKeys } from "./unknown-keys.js";
 
 const promptSchema = z.object({
 	prompt: z.string().min(1),
-	id: z.union([z.string().min(1), z.number()]).optional(),
+	id: z.union([z.string().min(1).refine(isPlainName, PLAIN_NAME), z.number()]).optional(),
 	image: z.string().min(1).optional(),
 	cwd: z.string().min(1).optional(),
 	toolsets: z.array(z.string().min(1)).min(1).optional(),

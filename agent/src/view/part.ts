@@ -5,7 +5,7 @@ import type { Runtime } from "holdfast";
 import type { PartVisit, SitePart } from "holdfast/http";
 import * as z from "zod";
 import { AgentError, fromSystem } from "../base/index.js";
-import { addRequest, readProgress } from "../run/index.js";
+import { askRun, readProgress } from "../run/index.js";
 import { episodeView, runView, versionOf } from "./run-view.js";
 
 export interface RunPartOptions {
@@ -64,14 +64,14 @@ async function asked(dir: string, body: unknown): Promise<unknown> {
 	const parsed = askSchema.safeParse(body);
 	if (!parsed.success) throw new AgentError("INVALID", "the request cannot be used; it takes pause, continue, cancel or requeue");
 	const wanted = parsed.data;
-	if (!("index" in wanted)) return addRequest(dir, { do: wanted.do });
+	if (!("index" in wanted)) return askRun(dir, { do: wanted.do });
 	const { index } = wanted;
 	const progress = readProgress(dir);
 	const result = progress.results.get(index);
 	if (wanted.do === "requeue" ? !result : result)
 		throw new AgentError("INVALID", `episode ${index} has ${result ? "its result already; make it again instead" : "no result that could be taken back"}`);
 	const made = progress.attempts.get(index) ?? 0;
-	return addRequest(dir, { do: wanted.do, index, attempt: result?.attempt ?? (progress.open.has(index) ? made : made + 1) });
+	return askRun(dir, { do: wanted.do, index, attempt: result?.attempt ?? (progress.open.has(index) ? made : made + 1) });
 }
 
 /** Its name has a hash in it, and is another one after every build. */

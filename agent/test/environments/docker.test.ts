@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { builtImage } from "../../src/environments/harbor/image.js";
 import type { EpisodeAgent } from "../../src/episode/index.js";
@@ -43,6 +45,21 @@ it("a task's image is built once however many ask, with our label, and its ENTRY
 	expect([one.how, other.how, bad.how], wordsOf(one)).toEqual(["scored 1 tamperable", "scored 1 tamperable", "environment build"]);
 	expect(testOutput(one)).toBe(testOutput(other));
 	expect(wordsOf(bad)).toMatch(/no such luck/);
+});
+
+it("a build that takes longer than it may is ended", async ({ skip }) => {
+	const engine = await testEngine();
+	if (typeof engine === "string") return skip(engine);
+	const dir = put(tempDir("slow"), { "image/Dockerfile": `FROM ${FULL_IMAGE}\nRUN sleep 20\n` });
+	const [folder, locks, log] = ["image", "locks", "log"].map((name) => path.join(dir, name)) as [string, string, string];
+	const { signal } = new AbortController();
+	const building = builtImage({ ...{ folder, engine: engine.address, locks, log, signal }, seconds: 2 });
+	setFlagsFromString("--expose-gc");
+	const collecting = setInterval(runInNewContext("gc") as () => void, 100); // a time limit that nothing holds would be forgotten by then
+	await expect(building.finally(() => clearInterval(collecting))).rejects.toMatchObject({
+		code: "build_timeout",
+		message: expect.stringMatching(/within 2 s/),
+	});
 });
 
 it("an engine keeps the images that were used last, whatever a container has, and what is not ours", async ({ skip }) => {

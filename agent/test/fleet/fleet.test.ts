@@ -58,6 +58,7 @@ describe.skipIf(noNats)("a run on several machines", () => {
 		const collecting = started(world, ["run", "rows.jsonl", "-o", "out", "--nats", nats.url, "--lease", "2", "--place", "local"]);
 		const first = started(world, args);
 		await until("the episode runs", () => fs.existsSync(path.join(world.work, "held")));
+		expect((await run(world, ["cancel", "out", "0"])).stderr).toMatch(/workers of a collector play this run, and they follow no such request/);
 		await first.kill();
 		fs.writeFileSync(path.join(world.work, "go"), "");
 		const second = started(world, ["worker", "--nats", nats.url, "--dir", "other", "--name", "other"]);
@@ -71,6 +72,18 @@ describe.skipIf(noNats)("a run on several machines", () => {
 		]);
 		for (const worker of [second, back]) worker.child.kill("SIGTERM");
 		await Promise.all([second.ended, back.ended]);
+	});
+
+	it("without a server a worker and a collector say so, wait, and end when they are told to", async () => {
+		const world = await worldOf();
+		put(world, ["true"]);
+		const nowhere = ["--nats", "nats://127.0.0.1:1"];
+		const both = [started(world, ["worker", ...nowhere, "--dir", "w"]), started(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", ...nowhere])];
+		for (const one of both) {
+			await until("it says so", () => /no NATS server answers at nats:\/\/127\.0\.0\.1:1 .*trying again/.test(one.printed()));
+			one.child.kill("SIGTERM");
+			expect(await one.ended, one.printed()).toBe(130);
+		}
 	});
 
 	it("says what it needs", async () => {

@@ -1,7 +1,9 @@
+import type { PlaceObject } from "holdfast";
 import { expect, it } from "vitest";
+import { containerOf } from "../../src/environments/container.js";
 import type { Outcome } from "../../src/episode/index.js";
 import { Admission } from "../../src/run/admission.js";
-import { declaredMemory, Pool, type RunPlace } from "../../src/run/places.js";
+import { declaredMemory, Pool, placesFor, type RunPlace } from "../../src/run/places.js";
 import { Queue } from "../../src/run/queue.js";
 import { retryAfter } from "../../src/run/retry.js";
 import { progressOf } from "../../src/run/rows.js";
@@ -73,6 +75,21 @@ it("an item with an image goes to the places of containers of the pool", () => {
 		2 * 1024 ** 3,
 		0,
 	]);
+});
+
+it("a name of config.json stands for its kind and settings; an item that no place of the run can have is refused by name, and never played elsewhere", () => {
+	const image = { ...one, kind: "prompt" as const, key: "imaged", row: { prompt: "x", image: "debian" } };
+	const engine = { kind: "docker", image: "x", engine: "tcp://127.0.0.1:1" } as PlaceObject;
+	const known: Readonly<Record<string, PlaceObject>> = { big: engine, "docker://x": engine, "ssh://box": { kind: "ssh", host: "box" } as PlaceObject };
+	const resolve = (place: RunPlace) => known[String(place)] ?? ({ kind: "local" } as PlaceObject);
+	const of = (...places: string[]) => placesFor({ place: "local", pool: places.map((place) => ({ place })) }, [one, image], resolve);
+	const pool = new Pool(of("ssh://box", "big"));
+	expect([pool.take(image)?.place, pool.take(image)?.name]).toEqual([engine, "big"]);
+	expect(new Pool(of("docker://x")).take(one)?.place).toBe(engine);
+	expect(new Pool(of("ssh://box", "local")).take(image)?.place).toBe("local"); // by this machine's engine
+	expect(() => of("ssh://box")).toThrow(/^imaged cannot be played on ssh:\/\/box: a task with an image needs a place of containers/);
+	expect(() => containerOf("debian", "ssh://box")).toThrow(/ssh:\/\/box makes none/);
+	expect(containerOf("debian", engine)).toMatchObject({ engine: "tcp://127.0.0.1:1", image: "debian", pull: "missing" });
 });
 
 it("only what is out of the model's hands is tried again, twice at most, later each time", () => {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -48,9 +48,9 @@ const expected = (content: string) => ({ file: "out.txt", content });
 it("each episode is scored by its file alone, leaves nothing, and is run in a directory of its own", async () => {
 	const { world } = await worldWith(worker);
 	put(world, [
-		{ prompt: "run printf 'yes\\n' > out.txt; sleep 3600 & disown; (setsid sleep 3600 &)", expect: expected("yes\n"), id: "exact" },
+		{ prompt: "run printf 'yes\\n' > out.txt; sleep 3600 & disown; (setsid sleep 3600 &); cd /tmp", expect: expected("yes\n"), id: "exact" },
 		{ prompt: "run printf 'oh yes\\n!' > out.txt", expect: expected("yes\n"), id: "contains" },
-		{ prompt: "run ls > other.txt", expect: expected("yes\n"), id: "missing" },
+		{ prompt: "run mkdir other; cd other; printf 'yes\\n' > out.txt", expect: expected("yes\n"), id: "missing" },
 		{ prompt: "run mkdir out.txt", expect: expected("yes\n"), id: "directory" },
 		{ prompt: "run ls", id: "unscored" },
 	]);
@@ -151,6 +151,33 @@ it("an interrupt ends what is under way and gives it no result", async () => {
 	expect(events[2]).toEqual({ type: "proof", proof: { control: true, controls: [{ place: "local", found: true }], ...nothing } });
 });
 
+it.each([
+	["nobody reads its words any more", ({ stdout }: ChildProcess) => void stdout?.destroy()],
+	["its terminal is gone", (child: ChildProcess) => void child.kill("SIGHUP")],
+])("where %s a run ends what is under way, as after an interrupt", async (_, happens) => {
+	const { world } = await worldWith(worker);
+	put(world, [{ prompt: "run until [ -e ../../../go ]; do sleep 0.02; done" }, { prompt: "run touch ../../../held; sleep 3600" }]);
+	const child = spawn(process.execPath, [MAIN, "run", "rows.jsonl", "-o", "out", "--place", "local", "--json"], {
+		...{ cwd: world.work, stdio: ["ignore", "pipe", "ignore"] },
+		env: { ...world.env, TEST_ROOT: process.env.TEST_ROOT ?? "" },
+	});
+	atEnd(() => void child.kill("SIGKILL"));
+	await until("both run", () => fs.existsSync(path.join(world.work, "held")) && rowsIn(world, "out").length === 2);
+	happens(child);
+	fs.writeFileSync(path.join(world.work, "go"), ""); // one of them ends, which is told
+	const [code] = await once(child, "exit");
+	expect(code).toBe(130);
+	expect(rowsIn(world, "out")).toContainEqual(expect.objectContaining({ t: "lost", index: 1, why: "stopped", ended: [expect.any(String)] }));
+});
+
+it("what a program of an episode prints does nothing to the terminal of who looks at the run", async () => {
+	const { world } = await worldWith(worker);
+	put(world, [{ prompt: "x" }]);
+	const ran = await run(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", "--agent", "printf 'here \\033]0;title\\007'; exit 127"]);
+	const shown = [await run(world, ["show", "out"]), await run(world, ["show", "out", "0"])];
+	for (const { stdout } of [ran, ...shown]) expect(stdout).toMatch(/\(environment, agent_program\): .* here \u241b\]0;title\u2407/);
+});
+
 it("what cannot be run is said before anything starts", async () => {
 	const { world, server } = await worldWith(worker, { toolsets: undefined });
 	put(world, [{ prompt: "x", colour: "red" }, { text: "no prompt" }, { prompt: "x", toolsets: ["termnal"] }]);
@@ -173,5 +200,9 @@ it("what cannot be run is said before anything starts", async () => {
 	for (const [name, text] of Object.entries({ "task.toml": '[environment]\ndocker_image = "x"\nos = "windows"', "instruction.md": "x", "tests/test.sh": "" }))
 		fs.writeFileSync(path.join(world.work, "task", name), text);
 	expect(await said("run", "task", "-t", "terminal")).toMatch(/^2 .*1 of the tasks cannot be run, so nothing was started/);
+	expect(await said("run", "rows.jsonl", "-t", "terminal", "--place", "nonsense", "-o", "out")).toMatch(/^2 .*there is no place "nonsense"/);
+	expect(await said("run", "examples", "--agent", "nop", "--place", "ssh://box", "-o", "out")).toMatch(/^2 .*keeps-serving.* cannot be played on ssh:\/\/box/);
+	expect(await said("run", "rows.jsonl", "--agent", " ", "-o", "out")).toMatch(/^2 .*--agent takes/);
+	expect(fs.existsSync(path.join(world.work, "out"))).toBe(false);
 	expect(server.requests).toEqual([]);
 });

@@ -1,10 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
+import { openRuntime } from "holdfast";
 import { expect, it } from "vitest";
 import { openAgentHome } from "../../src/base/index.js";
 import { type EpisodeAgent, EpisodeError } from "../../src/episode/index.js";
 import type { RunnerOptions } from "../../src/run/events.js";
-import { beginRun, isClean, type RunEvent, type RunManifest, readProgress, runAll } from "../../src/run/index.js";
+import { addRequest, beginRun, isClean, proofWords, type RunEvent, type RunManifest, readProgress, runAll } from "../../src/run/index.js";
 import { changedTasks } from "../../src/run/manifest.js";
 import { loadTasks } from "../../src/tasks/index.js";
 import { items } from "../report/rows.js";
@@ -156,4 +157,45 @@ it("items are frozen, and a task folder that has changed stops the run with the 
 		),
 	).rejects.toThrow(/2 tasks have changed since the run began.*three, two/);
 	expect(fs.existsSync(path.join(dir, "work"))).toBe(false); // nothing was started
+});
+
+it("as many are scored again at a time as there are episodes at a time", async () => {
+	const { dir, events, play } = runOf(3);
+	await play(agentWhich(async () => {}));
+	for (let index = 0; index < 3; index++) await addRequest(dir, { do: "rescore", index, attempt: 1 });
+	let [begun, most] = [0, 0];
+	await play(
+		agentWhich(async () => {}),
+		{
+			only: "requests",
+			opened: (runtime) => {
+				const open = runtime.task.bind(runtime);
+				runtime.task = (name, options) => {
+					if (name.endsWith("/rescore")) most = Math.max(most, ++begun - events.filter(({ type }) => type === "rescored").length);
+					return open(name, options);
+				};
+			},
+		},
+	);
+	expect([events.filter(({ type }) => type === "rescored").length, begun, most]).toEqual([3, 3, 1]);
+});
+
+it("a run whose environment leaks does not pass its proof, which names what is left", async () => {
+	const { dir, play } = runOf(1);
+	const agent: EpisodeAgent = {
+		name: "test",
+		enter: async ({ runtime }) => ({
+			act: async () => {
+				await runtime.task("somewhere else").spawn({ command: "exec sleep 3600" });
+				return "finished";
+			},
+			leave: async () => nothing,
+		}),
+	};
+	const proof = await play(agent);
+	await using runtime = await openRuntime({ home: path.join(dir, "home"), warm: 0 });
+	await runtime.endTask("somewhere else");
+	expect(readProgress(dir).results.get(0)).toMatchObject({ gone: true }); // the episode itself has left nothing
+	expect([isClean(proof), proof.control, proof.kept]).toEqual([false, true, [expect.stringMatching(/^proc_\w+ somewhere else$/)]]);
+	expect(proofWords(proof)[0]).toMatch(/^left: proc_\w+ somewhere else$/);
 });

@@ -122,6 +122,21 @@ describe("a folder of tasks", () => {
 		expect(problems.map(({ at }) => path.basename(at))).toEqual(["bad"]);
 	});
 
+	it("names what looks like a task and is none that can be run: a link, the first format of Terminal-Bench", () => {
+		const dir = folder();
+		good(path.join(dir, "a"));
+		const elsewhere = good(folder());
+		put(dir, { link: `->${elsewhere}`, "old/task.yaml": "instruction: x\n" });
+		const { items, problems } = loadTasks(dir);
+		expect(items.map(({ key }) => key)).toEqual(["a"]);
+		expect(problems.map(({ at, text }) => `${path.basename(at)} ${text.split(";")[0]}`)).toEqual([
+			"link is a link to a task",
+			"old is a task in the first format of Terminal-Bench (task.yaml)",
+		]);
+		expect(loadTasks(path.join(dir, "old")).problems).toHaveLength(1);
+		expect(loadTasks(path.join(dir, "link")).items).toHaveLength(1); // named itself it is meant
+	});
+
 	it("without tasks, and one that does not exist, are errors", () => {
 		expect(() => loadTasks(folder())).toThrow(/has no tasks: no folder in it has a task.toml/);
 		expect(() => loadTasks("/no/such")).toThrow(/there is no \/no\/such/);

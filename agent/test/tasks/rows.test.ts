@@ -44,6 +44,14 @@ it("a toolset that there is not is named by its line, and a column that there is
 	]);
 });
 
+it("a name that a terminal would act on is no name", () => {
+	const { items, problems } = load(
+		["\u001b[31mred", "two\nlines", "\u202eback", "caf\u00e9 \u{1f600} a/b"].map((id) => `${JSON.stringify({ prompt: "x", id })}\n`).join(""),
+	);
+	expect(items.map(({ key }) => key)).toEqual(["caf\u00e9 \u{1f600} a/b"]);
+	expect(problems.map(({ at, key }) => `${at.split(":").at(-1)} ${key}`)).toEqual(["1 id", "2 id", "3 id"]);
+});
+
 it("bytes that are not UTF-8 are said", () => {
 	expect(load(Buffer.from([0x7b, 0xff, 0x7d, 0x0a])).problems[0]?.text).toBe("is not UTF-8");
 });

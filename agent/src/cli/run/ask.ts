@@ -1,6 +1,6 @@
 /** `pause`, `set`, `cancel`, `requeue`, `rescore`: what a person asks of a run. It is written into the run, and holds also for the next program that runs it. */
 import { AgentError } from "../../base/index.js";
-import { addRequest, attemptKey, type RunProgress, type RunRequest, readProgress, readRequests, readRun, runnerOf } from "../../run/index.js";
+import { askRun, attemptKey, type RunProgress, type RunRequest, readProgress, readRequests, readRun, runnerOf } from "../../run/index.js";
 import { numberOf } from "../settings.js";
 import type { Call } from "../table.js";
 import { folderOf, play } from "./play.js";
@@ -58,7 +58,7 @@ export async function rescore(call: Call): Promise<number> {
 	for (const index of wanted) {
 		const result = progress.results.get(index);
 		if (!result) throw new AgentError("INVALID", `episode ${index} has no result yet, so there is nothing to score again`);
-		await addRequest(dir, { do: "rescore", index, attempt: result.attempt });
+		await askRun(dir, { do: "rescore", index, attempt: result.attempt });
 	}
 	const runner = runnerOf(dir);
 	if (runner) {
@@ -69,7 +69,7 @@ export async function rescore(call: Call): Promise<number> {
 }
 
 async function asked({ out }: Call, dir: string, request: RunRequest, words: string): Promise<void> {
-	await addRequest(dir, request);
+	await askRun(dir, request);
 	const runner = runnerOf(dir);
 	out.line(runner ? words : `${words}. No program runs this run: it counts when \`holdfast-agent resume ${dir}\` does`);
 }

@@ -11,6 +11,7 @@ import { numberOf } from "../settings.js";
 import type { Call } from "../table.js";
 import { Board } from "./board.js";
 import { ageText, printSummary } from "./run-words.js";
+import { untilStopped } from "./stop.js";
 
 const BOX_SECONDS = 300; // a box without a sign of life ends itself; places.md
 
@@ -27,14 +28,13 @@ export async function play(call: Call, { dir, manifest, items, concurrency, only
 	if (!out.json) out.line(`${dir}  ${items.length} episodes of ${manifest.model || manifest.agent} at ${placesOf(manifest)}`);
 	const before = numbersOf(items, readProgress(dir));
 	const board = new Board({ out, episodes: items.length, done: before.done, spent: { tokens: before.tokens.input + before.tokens.output, cost: before.cost } });
-	const stop = new AbortController();
-	const interrupt = () => {
-		board.close();
-		if (stop.signal.aborted) leave(call, dir, manifest, board);
-		out.note("stopping: nothing starts any more, and what is under way is ended; once more leaves at once");
-		stop.abort();
-	};
-	process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+	using stop = untilStopped(
+		() => {
+			board.close();
+			out.note("stopping: nothing starts any more, and what is under way is ended; once more leaves at once");
+		},
+		() => leave(call, dir, manifest, board),
+	);
 	let proof: Proof;
 	try {
 		const retry = call.values["retry-wait"];
@@ -46,7 +46,7 @@ export async function play(call: Call, { dir, manifest, items, concurrency, only
 				concurrency,
 				agent: await agentOf(dir, manifest, (text) => out.note(text)),
 				talk: openAgentHome(path.join(dir, "talk")),
-				signal: stop.signal,
+				signal: stop,
 			},
 			...(only ? { only } : {}),
 			...(retry === undefined ? {} : { retryMs: numberOf("--retry-wait", retry) * 1_000 }),
@@ -55,7 +55,6 @@ export async function play(call: Call, { dir, manifest, items, concurrency, only
 		});
 	} finally {
 		board.close();
-		process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
 	}
 	const progress = readProgress(dir);
 	const numbers = numbersOf(items, progress);
@@ -67,12 +66,14 @@ export async function play(call: Call, { dir, manifest, items, concurrency, only
 		printSummary(out, numbers, proof);
 		out.line(`report: ${report}`);
 	}
-	if (stop.signal.aborted) return 130;
+	if (stop.aborted) return 130;
 	return isClean(proof) && progress.results.size === items.length ? 0 : 1;
 }
 
 /** The second interrupt: nothing is waited for. */
-function leave({ out }: Call, dir: string, { seconds }: RunManifest, { running }: Board): never {
+function leave({ out }: Call, dir: string, { seconds }: RunManifest, board: Board): never {
+	board.close();
+	const { running } = board;
 	const under = running.map(({ index }) => index).join(", ");
 	if (running.length > 0)
 		out.note(

@@ -1,5 +1,5 @@
 /** `resume`: goes on with a run that was stopped or killed, or lets one that is paused go on. */
-import { addRequest, readRequests, readRun, runnerOf } from "../../run/index.js";
+import { askRun, readRequests, readRun, runnerOf } from "../../run/index.js";
 import type { Call } from "../table.js";
 import { folderOf, numeric, play } from "./play.js";
 
@@ -7,7 +7,7 @@ export async function run(call: Call): Promise<number> {
 	const dir = folderOf(call);
 	const { manifest, items } = readRun(dir);
 	if (readRequests(dir).paused) {
-		await addRequest(dir, { do: "continue" });
+		await askRun(dir, { do: "continue" });
 		const runner = runnerOf(dir);
 		if (runner) {
 			call.out.line(`it goes on (pid ${runner.pid})`);

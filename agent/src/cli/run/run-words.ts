@@ -16,8 +16,9 @@ export function eventLine(out: Output, event: RunEvent, episodes: number): strin
 		case "requeued":
 			return `episode ${event.index}: taken back, and is made again`;
 		case "rescored": {
-			const words = event.problem === undefined ? outcomeText(out, event.outcome) : `cannot be scored again: ${event.problem}`;
-			return `episode ${event.index}: was ${outcomeText(out, event.before)}, is ${words}`;
+			const before = outcomeText(out, event.before);
+			if (event.problem !== undefined) return `episode ${event.index}: cannot be scored again and stays ${before}: ${event.problem}`;
+			return `episode ${event.index}: was ${before}, is ${outcomeText(out, event.outcome)}`;
 		}
 		case "paused":
 			return "paused: nothing starts; what runs goes on";

@@ -1,11 +1,13 @@
 /** `run`: freezes a set of tasks and plays it. */
 import fs from "node:fs";
 import path from "node:path";
+import { openRuntime } from "holdfast";
 import * as z from "zod";
 import { AgentError, fromSystem, isoTime, newConversationId, systemClock } from "../../base/index.js";
 import { chosenEndpoint } from "../../chat/index.js";
 import { MODEL } from "../../environments/index.js";
-import { beginRun, type PoolPlace, type RunManifest, type RunPlace } from "../../run/index.js";
+import { beginRun, type PoolPlace, placesFor, type RunManifest, type RunPlace } from "../../run/index.js";
+import type { TaskItem } from "../../tasks/index.js";
 import { settingsOf } from "../settings.js";
 import type { Call } from "../table.js";
 import { collectRun } from "./collect.js";
@@ -28,6 +30,7 @@ export async function run(call: Call): Promise<number> {
 			`${problems.length} of the tasks cannot be run, so nothing was started; \`holdfast-agent tasks ${source}\` says what is wrong with them`,
 		);
 	const agent = typeof call.values.agent === "string" ? call.values.agent : MODEL;
+	if (agent.trim() === "") throw new AgentError("INVALID", "--agent takes model, oracle, nop, or a command of the place");
 	if (agent === MODEL && !config.toolsets)
 		throw new AgentError("CONFIG", "a run has to name its toolsets; give --toolsets terminal,file, or set them with `holdfast-agent setup toolsets`");
 	if (agent === MODEL && config.model === undefined)
@@ -37,16 +40,23 @@ export async function run(call: Call): Promise<number> {
 	const place = pool[0]?.place ?? (config.place === "local" ? "local+sandbox" : (config.place as RunPlace));
 	const concurrency = numeric(call, "concurrency", DEFAULTS.concurrency);
 	const manifest: RunManifest = {
-		...{ v: 1, id, created_at: isoTime(systemClock), source: path.resolve(source) },
+		...{ v: 1, id, created_at: isoTime(systemClock), source: fs.existsSync(source) ? path.resolve(source) : source },
 		...(agent === MODEL ? { endpoint: chosenEndpoint(config).name, model: config.model ?? "" } : { endpoint: "", model: "" }),
 		...{ agent, toolsets: [...(config.toolsets ?? [])], steps: config.limits.steps, place, concurrency },
 		...(pool.length > 1 || pool[0]?.slots !== undefined ? { pool } : {}),
 		seconds: numeric(call, "seconds", DEFAULTS.seconds),
 		repeats: numeric(call, "repeats", 1),
 	};
+	if (call.values.nats === undefined) await refusePlaces(manifest, items); // the places of workers are theirs
 	fs.mkdirSync(path.dirname(dir), { recursive: true, mode: 0o700 });
 	const begun = beginRun(dir, manifest, items);
 	return call.values.nats === undefined ? play(call, { dir, manifest, items: begun, concurrency }) : collectRun(call, dir);
+}
+
+/** Says what is wrong with the places before there is a run. */
+async function refusePlaces(manifest: RunManifest, items: readonly TaskItem[]): Promise<void> {
+	await using runtime = await openRuntime({ warm: 0 });
+	placesFor(manifest, items, (place) => runtime.resolvePlace(place));
 }
 
 const poolSchema = z

@@ -7,6 +7,7 @@ import { work, workerName } from "../../fleet/index.js";
 import type { Call } from "../table.js";
 import { queueOf } from "./collect.js";
 import { agentOf, numeric } from "./play.js";
+import { untilStopped } from "./stop.js";
 
 export async function run(call: Call): Promise<number> {
 	const { values, out } = call;
@@ -15,28 +16,18 @@ export async function run(call: Call): Promise<number> {
 	const own = `${os.hostname()}-${createHash("sha256").update(dir).digest("hex").slice(0, 6)}`.replace(/[^\w-]/g, "-");
 	const name = workerName(typeof values.name === "string" ? values.name : own);
 	const slots = numeric(call, "concurrency", 4);
-	const stop = new AbortController();
-	const interrupt = () => {
-		if (stop.signal.aborted) process.exit(130);
-		out.note("stopping: what is under way is ended, and its jobs go to others; once more leaves at once");
-		stop.abort();
-	};
-	process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-	try {
-		await using queue = await queueOf(call, `worker ${name}`);
-		out.note(`worker ${name}: ${slots} episodes at a time, in ${dir}`);
-		await work({
-			dir,
-			name,
-			queue,
-			slots,
-			once: values.once === true,
-			signal: stop.signal,
-			tell: (text) => out.note(text),
-			agentOf: (at, manifest) => agentOf(at, manifest, (text) => out.note(text)),
-		});
-		return stop.signal.aborted ? 130 : 0;
-	} finally {
-		process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-	}
+	using stop = untilStopped(() => out.note("stopping: what is under way is ended, and its jobs go to others; once more leaves at once"));
+	await using queue = await queueOf(call, `worker ${name}`, stop);
+	out.note(`worker ${name}: ${slots} episodes at a time, in ${dir}`);
+	await work({
+		dir,
+		name,
+		queue,
+		slots,
+		once: values.once === true,
+		signal: stop,
+		tell: (text) => out.note(text),
+		agentOf: (at, manifest) => agentOf(at, manifest, (text) => out.note(text)),
+	});
+	return stop.aborted ? 130 : 0;
 }

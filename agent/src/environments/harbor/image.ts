@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { ensureDir, withClaim } from "../../base/index.js";
+import { anySignal, ensureDir, withClaim } from "../../base/index.js";
 import { EpisodeError } from "../../episode/index.js";
 import { folderDigest } from "../../tasks/index.js";
 
@@ -79,7 +79,7 @@ async function forgetOld(options: BuildOptions): Promise<void> {
 /** Runs the `docker` command under the time limit of the build. */
 function docker(args: readonly string[], { engine, seconds, signal }: BuildOptions): Promise<{ code: number | null; text: string }> {
 	return new Promise((resolve, reject) => {
-		const limit = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
+		const limit = anySignal([signal, AbortSignal.timeout(seconds * 1_000)]);
 		const child = spawn("docker", [...(engine === undefined ? [] : ["--host", engine]), ...args], {
 			stdio: ["ignore", "pipe", "pipe"],
 			signal: limit,

@@ -2,6 +2,7 @@
 import type { PlaceObject } from "holdfast";
 import { isSandbox, type Setting, type Site } from "../../episode/index.js";
 import { expandVariables, type HarborEnvironment, type HarborTask } from "../../tasks/index.js";
+import { containerOf } from "../container.js";
 import { builtImage } from "./image.js";
 
 /** The directories that the format names, as they are in the place. */
@@ -56,12 +57,11 @@ function imageOf(folder: string, { build_timeout_sec }: HarborEnvironment, { run
 
 function containerSetting(image: string, environment: HarborEnvironment, place: string | PlaceObject): Setting {
 	const { cpus, memory_mb, storage_mb, network_mode, workdir, env } = environment;
-	const settings = typeof place === "object" && place.kind === "docker" ? place : { kind: "docker", pull: "missing" };
 	const variables = expandVariables(env);
 	return {
 		place: {
-			...settings,
-			...{ image, profile: "plain", lifetime: "task" },
+			...containerOf(image, place),
+			...{ profile: "plain", lifetime: "task" },
 			...(network_mode === "no-network" ? { network: false } : {}),
 			...(cpus === undefined ? {} : { cpus }),
 			...(memory_mb === undefined ? {} : { memory: `${memory_mb}M` }),

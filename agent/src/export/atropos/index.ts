@@ -5,7 +5,7 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentError, Claim, LineFile, watchFile } from "../../base/index.js";
-import { addRequest, ledgerFile, readProgress } from "../../run/index.js";
+import { addRequest, isCollected, ledgerFile, readProgress } from "../../run/index.js";
 import { openRun, type RunToExport } from "../episode.js";
 import { RefusedError, Trainer } from "./client.js";
 import { type Group, groupsOf, scoredData } from "./groups.js";
@@ -169,8 +169,9 @@ class Sender {
 			}
 			if (!this.#paused) {
 				await this.#add({ t: "paused" }); // first: so it is known whose pause it is
-				await addRequest(dir, { do: "pause" });
-				tell(`${queued} groups wait at the trainer: the run is paused until it has taken some`);
+				if (!isCollected(dir)) await addRequest(dir, { do: "pause" });
+				const run = isCollected(dir) ? "its workers go on" : "the run is paused";
+				tell(`${queued} groups wait at the trainer: nothing is sent until it has taken some; ${run} meanwhile`);
 			}
 			await sleep(AGAIN_MS, undefined, { signal }).catch(() => {}); // stopped: the loop ends
 		}
@@ -178,7 +179,7 @@ class Sender {
 	}
 
 	async #continue(): Promise<void> {
-		await addRequest(this.#options.dir, { do: "continue" });
+		if (!isCollected(this.#options.dir)) await addRequest(this.#options.dir, { do: "continue" });
 		await this.#add({ t: "continued" });
 		this.#options.tell("the run goes on");
 	}
