@@ -151,6 +151,14 @@ export class Registry {
 		return found;
 	}
 
+	/** Returns the ticket of the process of each task that ended last, by the key of the task's name. */
+	lastEnded(): Map<string, EndedTicket> {
+		const last = new Map<string, EndedTicket>();
+		for (const hour of namesIn(this.home.ended))
+			for (const ticket of this.ended(hour)) if (!ticket.ranges && (last.get(ticket.task)?.endedAt ?? 0) <= ticket.endedAt) last.set(ticket.task, ticket);
+		return last;
+	}
+
 	/** Returns all that a directory has served for a task, in order: commands of a shell, and its current process or command. */
 	servedFor(task: string, id: string): Process[] {
 		const dir = procDir(this.home, id);

@@ -1,6 +1,6 @@
 /** The tasks that a home knows something of: those that have a process, and those that the audit has a file of. */
 import path from "node:path";
-import { HoldfastError, type Home, namesIn, readStart, statIfThere, taskKey, typos } from "../base/index.js";
+import { HoldfastError, namesIn, readStart, statIfThere, taskKey, typos } from "../base/index.js";
 import type { Runtime } from "../process/index.js";
 
 const NAMED = 2; // tasks in a question
@@ -17,15 +17,26 @@ export function knownTasks(runtime: Runtime): string[] {
 	return [...names].sort();
 }
 
-/** The tasks that the audit has a file of, with when that was last written: the one that was active last comes first. */
-export function recordedTasks({ audit }: Home, most: number): { readonly task: string; readonly last_activity: string }[] {
-	return namesIn(audit)
-		.filter((name) => /^[0-9a-f]+\.jsonl$/.test(name))
-		.map((name) => ({ file: path.join(audit, name), at: statIfThere(path.join(audit, name))?.mtimeMs ?? 0 }))
+/** The tasks that have a transcript, with when each was last active: the one that was active last comes first. */
+export function recordedTasks({ home, registry }: Runtime, most: number): { readonly task: string; readonly last_activity: string }[] {
+	const found = new Map<string, { at: number; readonly names: (() => string | undefined)[] }>();
+	const add = (key: string, at: number, name: () => string | undefined): void => {
+		const known = found.get(key);
+		found.set(key, { at: Math.max(at, known?.at ?? 0), names: [...(known?.names ?? []), name] });
+	};
+	for (const { spec } of registry.running()) if (spec.kind === undefined) add(taskKey(spec.task), spec.startedAt, () => spec.task);
+	for (const [key, ticket] of registry.lastEnded()) add(key, ticket.endedAt, () => registry.endedProcess(ticket)?.spec.task);
+	for (const name of namesIn(home.audit)) {
+		const file = path.join(home.audit, name);
+		const key = /^([0-9a-f]+)\.jsonl$/.exec(name)?.[1];
+		if (key !== undefined) add(key, statIfThere(file)?.mtimeMs ?? 0, () => taskIn(file));
+	}
+	return [...found.values()]
 		.sort((a, b) => b.at - a.at)
 		.slice(0, most)
-		.flatMap(({ file, at }) => {
-			const task = taskIn(file);
+		.flatMap(({ at, names }) => {
+			let task: string | undefined;
+			for (const name of names) task ??= name();
 			return task === undefined ? [] : [{ task, last_activity: new Date(at).toISOString() }];
 		});
 }

@@ -159,7 +159,10 @@ describe.skipIf(missing)("many terminals", () => {
 		expect(boxes.map(({ width, height }) => width > 300 && height > 250)).toEqual([true, true, true, true]);
 		expect(boxes.map(({ right, bottom }) => right <= 1280 && bottom <= 800)).toEqual([true, true, true, true]);
 		expect(await barriers(page)).toEqual([]);
-		for (const name of ["b", "d"]) await pane(name).getByRole("button", { name: "Hand it back" }).click();
+		for (const name of ["b", "d"]) {
+			await pane(name).getByRole("button", { name: "Hand it back" }).click();
+			await pane(name).getByRole("button", { name: "Take the keyboard" }).waitFor(); // until then keys of the page do nothing
+		}
 		await row("c").click(); // what is on show is gone into
 		await becomes(page, `document.activeElement.closest("article")?.getAttribute("aria-label").includes("this is c")`);
 		await row("e").focus();

@@ -52,7 +52,7 @@ describe.skipIf(missing)("a person's window", () => {
 		await restored();
 	});
 
-	it("has the keys that a phone lacks: Ctrl and Alt hold for the next key, and it pastes", async () => {
+	it("has the keys that a phone lacks: Ctrl and Alt hold for the next key, and it pastes; the cursor stays in sight of a small window", async () => {
 		const home = tempDir("home");
 		const runtime = await testRuntime({ home });
 		const server = await serve(home);
@@ -82,11 +82,44 @@ describe.skipIf(missing)("a person's window", () => {
 		await page.evaluate("navigator.clipboard.writeText('paste')");
 		await press(page, "Paste");
 		await shows(page, /p\s+a\s+s\s+t\s+e/);
+
+		const long = await runtime.spawn({ command: "seq 40; printf '%0110d' 0; exec cat >/dev/null", terminal: { cols: 120, rows: 30 } });
+		await page.setViewportSize({ width: 320, height: 480 });
+		await page.evaluate(`location.hash = "#/p/${long.id}"`);
+		await shows(page, "0000");
+		await becomes(page, inSight("down"));
+		expect(await page.evaluate(inSight("right"))).toBe(false); // who only looks has the beginning of the line
+		await page.evaluate(LOOK_UP);
+		await long.write("x"); // a person who looks at something else is left there
+		await shows(page, /0x$/);
+		await page.evaluate("new Promise(requestAnimationFrame)");
+		expect(await page.evaluate(inSight("down"))).toBe(false);
+		await page.getByRole("button", { name: "Take the keyboard" }).click();
+		await page.getByText("You have the keyboard.").waitFor();
+		await page.keyboard.type("y");
+		await shows(page, /0xy$/);
+		await becomes(page, `${inSight("down")} && ${inSight("right")}`);
 		expect(complaints).toEqual([]);
 	});
 });
 
 const press = (page: Page, name: string): Promise<void> => page.getByRole("toolbar", { name: "Keys" }).getByRole("button", { name, exact: true }).click();
+
+/** The cell of the cursor is in the box, from top to bottom or from left to right. */
+const inSight = (way: "down" | "right"): string => `(() => {
+	const { terminal } = holdfast.pane;
+	const { cursorX, cursorY } = terminal.buffer.active;
+	const box = holdfast.host.getBoundingClientRect();
+	const screen = holdfast.host.querySelector(".xterm-screen").getBoundingClientRect();
+	const [at, size, from, to] = ${way === "down" ? "[screen.top + (cursorY * screen.height) / terminal.rows, screen.height / terminal.rows, box.top, box.bottom]" : "[screen.left + (cursorX * screen.width) / terminal.cols, screen.width / terminal.cols, box.left, box.right]"};
+	return at >= from - 1 && at + size <= to + 1;
+})()`;
+/** As a finger would scroll. */
+const LOOK_UP = `(() => {
+	holdfast.host.scrollTop = 0;
+	holdfast.host.dispatchEvent(new Event("touchmove"));
+	return new Promise(requestAnimationFrame);
+})()`;
 
 /** The program has as many rows as there is room for, and the last of them ends inside of the box. */
 const FITS = `(() => {

@@ -83,6 +83,7 @@ test.each([40, 20])("on a terminal of %i columns no line is longer, and ids are 
 		const lines = (await onTerminal(runtime, args, cols)).split("\n");
 		expect(lines.filter((line) => line.length > cols && !line.startsWith("holdfast "))).toEqual([]); // what is to be copied stays whole
 		expect(lines.some((line) => line.startsWith(server.slice(5, 11)))).toBe(true);
+		if (args.length === 0) expect(lines[lines.indexOf("holdfast serve") + 1]).toMatch(/^ {6}see every/); // too narrow for two columns
 	}
 	if (cols === 20) expect(await onTerminal(runtime, ["tasks"], cols)).toMatch(/^\S+ {2}1 waiting$/m); // no heading says of what
 });

@@ -5,7 +5,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { handBack } from "../../src/notices/index.js";
 import { Keyboard } from "../../src/process/index.js";
-import { outputOf, TaskTranscript, type TranscriptEntry } from "../../src/transcript/index.js";
+import { outputOf, recordedTasks, TaskTranscript, type TranscriptEntry } from "../../src/transcript/index.js";
 import { markdownOf } from "../../src/transcript/markdown.js";
 import { onOneLine } from "../../src/transcript/words.js";
 import { setting } from "../approvals/support.js";
@@ -207,6 +207,18 @@ test("--follow shows what is there, then what comes, once each; processes that a
 		"command read line running",
 		"file x undefined",
 	]);
+});
+
+test("the tasks with a transcript are those of agents and those of people, the one that was active last first", async () => {
+	const runtime = await testRuntime({ task: "agent" });
+	await runtime.terminal({ command: "true" });
+	await (await runtime.spawn({ command: "true", task: "person" })).wait();
+	const runs = await runtime.spawn({ command: "exec sleep 300", task: "runs" });
+	const names = () => recordedTasks(runtime, 10).map(({ task }) => task);
+	expect(names()).toEqual(["runs", "person", "agent"]);
+	await runs.kill();
+	fs.rmSync(runs.dir, { recursive: true }); // its ticket alone names no task
+	expect(names()).toEqual(["person", "agent"]);
 });
 
 test("what was removed stays in the transcript with its end, and says when it went; every id that was shown opens, or says so", async () => {

@@ -29,11 +29,13 @@ function broken(line: string, columns: number): string[] {
 	return head === "" && line.startsWith(" ") ? [line] : under(head, line.slice(head.length), columns);
 }
 
-/** The text behind its head, broken between words; what follows begins under where it began, if that leaves it room. */
+/** The text behind its head, broken between words; what follows begins under where it began, if that leaves it room. If not, a column of texts begins below its heads. */
 export function under(head: string, text: string, columns: number): string[] {
-	const hang = " ".repeat(width(head) <= columns / 2 ? width(head) : NARROW);
-	const lines: string[] = [];
-	let current = head;
+	const isWide = width(head) > columns / 2;
+	const isBelow = isWide && /\S {2,}$/.test(head) && width(head) + width(text) > columns;
+	const hang = " ".repeat(isWide ? NARROW : width(head));
+	const lines = isBelow ? [head.trimEnd()] : [];
+	let current = isBelow ? hang : head;
 	let empty = true;
 	for (const word of text.split(" ")) {
 		if (width(current) + width(word) + (empty ? 0 : 1) > columns && (!empty || hang.length < width(current))) {

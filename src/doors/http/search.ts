@@ -29,7 +29,12 @@ export async function searchLogs(processes: readonly Process[], text: string, op
 			for (let at = haystack.indexOf(wanted); at >= 0 && at < upTo - offset; at = haystack.indexOf(wanted, at + wanted.length)) found.push(at);
 			for (const at of found.reverse()) {
 				if (matches.length >= options.limit)
-					return { matches, searched_bytes: searched, complete: false, note: `only the first ${counted(options.limit, "match is", "matches are")} shown` };
+					return {
+						matches,
+						searched_bytes: searched + upTo - (offset + at),
+						complete: false,
+						note: `only the newest ${counted(options.limit, "match is", "matches are")} shown`,
+					};
 				matches.push({ session_id: process.id, offset: offset + at, ...lineAround(process, offset + at) });
 			}
 			searched += upTo - from;

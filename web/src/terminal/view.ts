@@ -14,6 +14,7 @@ import { HeldKeys } from "./held-keys.js";
 import { History } from "./history.js";
 import { Live } from "./live.js";
 import { localKey } from "./local-keys.js";
+import { Sight } from "./sight.js";
 
 const LEAST_PX = innerWidth < 720 ? 10 : 8; // smaller than that is not read but guessed; then it scrolls
 const SETTLED_MS = 120; // a window that is being dragged has a hundred sizes
@@ -30,6 +31,7 @@ export class TerminalView implements OnShow {
 	readonly knocked = signal(0);
 	#past: Pane | undefined;
 	readonly #fit = new FitAddon();
+	readonly #sight: Sight;
 	readonly #undo: (() => void)[] = [];
 	#settling = 0;
 
@@ -50,6 +52,7 @@ export class TerminalView implements OnShow {
 		const { terminal } = this.pane;
 		terminal.loadAddon(this.#fit);
 		this.live = new Live(detail, terminal);
+		this.#sight = new Sight(terminal, host, () => this.live.hands.value.mine);
 		terminal.onData((data) => this.#typed(data, false));
 		terminal.onBinary((data) => this.#typed(data, true));
 		terminal.onSelectionChange(() => (this.selected.value = terminal.hasSelection()));
@@ -66,6 +69,7 @@ export class TerminalView implements OnShow {
 			() => host.removeEventListener("wheel", wheel),
 			() => observer.disconnect(),
 			() => clearTimeout(this.#settling),
+			() => this.#sight.dispose(),
 			effect(() => {
 				const colours = coloursOf(theme.value);
 				for (const pane of [this.pane, this.#past]) if (pane) pane.terminal.options.theme = colours;
@@ -182,6 +186,7 @@ export class TerminalView implements OnShow {
 	#typed(data: string, bytes: boolean): void {
 		const sent = bytes ? data : this.held.with(data);
 		if (!this.detail.pty || !this.live.hands.value.mine || !this.live.type(sent, bytes)) this.knocked.value++;
+		else this.#sight.back();
 	}
 
 	#settle(): void {
@@ -215,5 +220,6 @@ export class TerminalView implements OnShow {
 		const wanted = Math.min(most, (font * room.cols) / size.cols, (font * room.rows) / size.rows);
 		const next = Math.max(LEAST_PX, Math.floor(wanted * 2) / 2);
 		if (next !== font) terminal.options.fontSize = next;
+		this.#sight.follow();
 	}
 }

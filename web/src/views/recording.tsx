@@ -30,7 +30,7 @@ export function RecordingPage({ id }: { id: string }) {
 				</a>
 				<div class="term-what">
 					<h1 class="mono">{process ? nameOf(process) : id}</h1>
-					<span class="quiet">recording</span>
+					<span class="term-state quiet">recording</span>
 				</div>
 				<div class="term-tools">
 					<Button icon="download" label="As asciicast v2, for asciinema and others" onClick={() => tell(download(recordingPath(id)))}>

@@ -74,7 +74,7 @@ export function SearchBar({ view, owner, onClose }: { view: TerminalView; owner:
 				<div class="found" role="status">
 					<p class="quiet">
 						{found.matches.length} {found.matches.length === 1 ? "line" : "lines"} in {bytes(found.searched_bytes)}
-						{found.note && `. ${found.note}`}
+						{found.note && `; ${found.note}`}
 					</p>
 					<ol>
 						{found.matches.map(({ offset, line_offset, line }) => (

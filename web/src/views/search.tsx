@@ -50,7 +50,7 @@ function Results({ wanted }: { wanted: string }) {
 		return (
 			<Empty title="Not found">
 				<p>
-					No log has it. {bytes(value.searched_bytes)} were searched. {value.note}
+					No log has it. {bytes(value.searched_bytes)} were searched{value.note && `; ${value.note}`}.
 				</p>
 			</Empty>
 		);
@@ -58,7 +58,8 @@ function Results({ wanted }: { wanted: string }) {
 		<>
 			<p class="quiet" role="status">
 				{value.matches.length} {value.matches.length === 1 ? "line" : "lines"} in {groups.size} {groups.size === 1 ? "log" : "logs"},{" "}
-				{bytes(value.searched_bytes)} searched. {value.note}
+				{bytes(value.searched_bytes)} searched
+				{value.note && `; ${value.note}`}
 			</p>
 			{[...groups].map(([id, matches]) => {
 				const process = processes.value.get(id);

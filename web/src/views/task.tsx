@@ -97,8 +97,10 @@ function Entry({ entry, wanted }: { entry: TaskLogEntry; wanted: string }) {
 		<>
 			<time dateTime={at}>{clock(at)}</time>
 			<b class={words.tone}>{words.head}</b>
-			<Marked text={words.text} wanted={wanted} />
-			<small class="quiet">{words.details.filter((word) => word !== session_id).join(", ")}</small>
+			<span class="entry-text">
+				<Marked text={words.text} wanted={wanted} />
+				<small class="quiet">{words.details.filter((word) => word !== session_id).join(", ")}</small>
+			</span>
 		</>
 	);
 	return (

@@ -45,8 +45,9 @@ export function TerminalHead({ process, view, owner, onLeave, searching, onSearc
 				<h1 class="mono" title={process.command}>
 					{nameOf(process)}
 				</h1>
-				<StatusWords process={process} />
-				<span class="quiet num">{duration(secondsOf(process, now.value))}</span>
+				<span class="term-state">
+					<StatusWords process={process} /> <span class="quiet num">{duration(secondsOf(process, now.value))}</span>
+				</span>
 				{view?.live.title.value && <span class="term-title quiet">{view.live.title.value}</span>}
 			</div>
 			{owner && isRunning(process) && <PortLinks process={process} />}

@@ -28,7 +28,7 @@ export const transcriptRoutes = (api: ApiContext): Route[] => [
 			summary: "The tasks that have done something, also those with nothing that runs; the one that was active last first",
 			answer: taskLogsSchema,
 		},
-		() => ({ tasks: recordedTasks(api.runtime.home, TASKS) }),
+		() => ({ tasks: recordedTasks(api.runtime, TASKS) }),
 	),
 	route(
 		{
