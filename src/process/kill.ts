@@ -97,7 +97,7 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 			await sleep(pause);
 			await look();
 		}
-	} else await look();
+	} else left = find(await snapshot(kernel)).pids; // nothing was seen before, so what is seen now is not new
 
 	const giveUp = Date.now() + KILL_MS;
 	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL && Date.now() < giveUp; looks++) {
