@@ -128,21 +128,29 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 		expect(double.pods.size).toBe(0);
 	});
 
-	it("whose node does not answer for a while is used again when it does, and nothing is lost", async () => {
+	it.each([
+		["node", "nodeAway", "the node of the pod does not answer"],
+		["cluster", "serverAway", "the cluster cannot be reached; see whether `kubectl get pods` works"],
+	] as const)("whose %s does not answer for a while is used again when it does, and nothing is lost", async (_what, away, words) => {
 		const { double, options } = await testPod({}, undefined, "full");
 		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, task: "t", place: { kind: "kubernetes", ...options } as never });
 		atEnd(() => runtime.close());
 		const counting = await runtime.spawn({ command: "i=0; while [ $i -lt 20 ]; do echo line $i; i=$((i + 1)); sleep 0.2; done" });
 		await counting.wait({ until: { pattern: "line 3" }, timeout: 100_000 });
-		double.nodeAway = true;
+		double[away] = true;
 		double.cut();
 		await eventually("it is known why", async () => {
 			await counting.sync();
-			return counting.unreachable?.includes("the node of the pod does not answer") ?? false;
+			return counting.unreachable?.includes(words) ?? false;
 		});
-		double.nodeAway = false;
+		expect(await runtime.terminal({ command: "echo x" }, { task: "t", within: 5_000 })).toMatchObject({
+			status: "error",
+			error: expect.stringContaining(words),
+		});
+		double[away] = false;
 		await counting.wait({ timeout: 100_000 });
 		expect(textOf(counting)).toBe(Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join(""));
+		expect(double.pods.size).toBe(1);
 		await runtime.endTask("t");
 	});
 
