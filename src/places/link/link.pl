@@ -33,6 +33,7 @@ sub leave {
 }
 
 my $spoken = 0;    # how often, for those who wait for an answer
+my $told = 0;      # news was told since the last request that was no nudge
 
 sub out {
 	$spoken++;
@@ -219,6 +220,7 @@ sub settle_file {
 	my @s = stat $request->{path} or return;
 	return if $s[7] <= $request->{offset};
 	unpark($id);
+	$told = 1;
 	return say_to($id, 0, $s[7]) if $request->{offset} < 0 || !$request->{max};
 	answer_read($id, $request->{path}, $request->{offset}, $request->{max});
 }
@@ -250,6 +252,7 @@ sub settle_directory {
 	}
 	return if !$news && $end <= $request->{offset};
 	unpark($id);
+	$told = 1;
 	my $from = $request->{offset};
 	$from = $segments[0][0] if @segments && $segments[0][0] > $from;
 	$head .= "o $$_[0] $$_[1]\n" for @segments;
@@ -665,7 +668,10 @@ for (;;) {
 		$beat = time;
 		$nudged = 0;
 		my ($before, $nudge) = ($spoken, $buffer eq "0 c 0\n");
+		# A nudge that has crossed news: the near end speaks next, and what it says would wait until the nudge is acknowledged.
+		my $crossed = $nudge && $told;
+		$told = 0;
 		requests();
-		say_to(0, 0, "") if $delays && !$nudge && $buffer eq "" && $spoken == $before;
+		say_to(0, 0, "") if $delays && (!$nudge || $crossed) && $buffer eq "" && $spoken == $before;
 	}
 }
