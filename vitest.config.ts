@@ -8,7 +8,16 @@ const root = import.meta.dirname;
 /** What takes longest comes first, so that no worker is left with it when the others have nothing more to do. */
 const LONGEST = [
 	...["contract/docker", "contract/ssh", "contract/ssh-plain", "contract/mcp-stdio", "contract/library", "contract/mcp-http", "contract/sandbox"],
-	...["crash/crash", "crash/spawner", "places/ssh/host", "places/files/copy", "contract/docker-busybox"],
+	...[
+		"crash/crash",
+		"crash/spawner",
+		"places/ssh/host",
+		"places/files/copy",
+		"contract/slurm",
+		"contract/apptainer",
+		"places/slurm/fate",
+		"contract/docker-busybox",
+	],
 	"places/remote/breaks-ssh",
 ];
 

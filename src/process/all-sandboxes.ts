@@ -86,13 +86,14 @@ function namedPlaces({ config, home }: { readonly config: () => Runtime["config"
 	return { named, notes };
 }
 
-/** Stops a sandbox, given its id or a prefix of it. Resolves with a sentence. Throws if there is no such sandbox. */
+/** Stops a sandbox, given its id or a prefix of it. The number of a job may be short, or the prefix of another. Resolves with a sentence. Throws if there is no such sandbox. */
 export async function stopSandbox(runtime: Runtime, wanted: string): Promise<string> {
 	const { sandboxes, notes } = await listSandboxes(runtime);
 	const digits = idPrefix(wanted);
-	const found = sandboxes.filter(({ id, kind }) =>
-		kind === OWN ? digits !== undefined && id.slice(5).startsWith(digits) : wanted.length >= 4 && id.startsWith(wanted),
-	);
+	const exact = sandboxes.filter(({ id }) => id === wanted);
+	const fits = ({ id, kind }: SandboxItem) =>
+		kind === OWN ? digits !== undefined && id.slice(5).startsWith(digits) : wanted.length >= 4 && id.startsWith(wanted);
+	const found = exact.length > 0 ? exact : sandboxes.filter(fits);
 	if (found.length > 1) throw new HoldfastError("NOT_FOUND", `"${wanted}" fits ${found.map(({ id }) => id).join(" and ")}; give more of it`);
 	const [one] = found;
 	if (!one) throw new HoldfastError("NOT_FOUND", [`there is no sandbox "${wanted}"; \`holdfast sandboxes\` lists them`, ...notes].join(". "));

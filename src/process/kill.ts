@@ -63,10 +63,11 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 	const find = remembering(tree.find);
 	const signalled = new Set<number>();
 	let left: readonly number[] = [];
-	let elusive = false; // something in the tree forks all the time
+	let elusive = false; // something in the tree forks all the time, or may: it was gone before any signal
 	const stop = async (signal: "SIGTERM" | "SIGKILL") => {
 		const halted = signal === "SIGTERM" ? await haltBefore(kernel, find, signal, bash) : await halt(kernel, find);
-		elusive ||= halted.looks > 2;
+		const vanished = signalled.size === 0 && left.some((pid) => !halted.pids.includes(pid));
+		elusive ||= halted.looks > 2 || vanished;
 		left = halted.pids;
 		return halted;
 	};
@@ -97,7 +98,7 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 			await sleep(pause);
 			await look();
 		}
-	} else await look();
+	} else left = find(await snapshot(kernel)).pids; // nothing was seen before, so what is seen now is not new
 
 	const giveUp = Date.now() + KILL_MS;
 	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL && Date.now() < giveUp; looks++) {

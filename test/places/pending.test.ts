@@ -9,7 +9,7 @@ import { keysOf } from "../../src/places/kind.js";
 import { kinds, registerKind } from "../../src/places/kinds.js";
 import { notYet } from "../../src/places/pending.js";
 import { diagnose } from "../../src/process/doctor.js";
-import { listSandboxes } from "../../src/process/index.js";
+import { listSandboxes, stopSandbox } from "../../src/process/index.js";
 import { atEnd, tempDir } from "../support/home.js";
 import { HoldfastError, openRuntime, type Runtime } from "../support/internal.js";
 import { pipe } from "./pipe/kind.js";
@@ -21,6 +21,8 @@ const queue = {
 	limited: false,
 	ends: undefined as number | undefined,
 	aborted: 0,
+	accounts: ["slow", "good", "bad", "quiet"],
+	jobs: ["j1"],
 	hooks: {} as HostHooks,
 };
 
@@ -57,15 +59,15 @@ const behindQueue = {
 		leftovers: {
 			wheres: async () => ({
 				notes: [],
-				wheres: ["slow", "good", "bad", "quiet"].map((id) => ({ id, label: `Jobs of ${id}`, quiet: id === "quiet" })),
+				wheres: queue.accounts.map((id) => ({ id, label: `Jobs of ${id}`, quiet: id === "quiet" })),
 			}),
 			list: ({ id }: { id: string | undefined }) =>
 				id === "slow"
 					? new Promise<never>(() => {})
 					: id === "good"
-						? Promise.resolve([
-								{
-									id: "j1",
+						? Promise.resolve(
+								queue.jobs.map((job) => ({
+									id: job,
 									name: "n",
 									task: "t",
 									home: "h",
@@ -73,10 +75,13 @@ const behindQueue = {
 									started_at: "2026-01-01T00:00:00Z",
 									ends_at: "2026-01-01T04:00:00Z",
 									orphan: false,
-								},
-							])
+								})),
+							)
 						: Promise.reject(new Error("no such account")),
-			remove: async () => true,
+			remove: async ({ id: job }: { id: string }) => {
+				queue.jobs = queue.jobs.filter((one) => one !== job);
+				return true;
+			},
 		},
 	},
 } as unknown as Kind;
@@ -179,6 +184,14 @@ it("an account that does not answer becomes a note, and does not delay the other
 		expect.stringMatching(/^Jobs of bad could not be listed: .*no such account\.$/),
 		"Jobs of slow could not be listed: no answer within 0.3 s.",
 	]);
+});
+
+it("a job is stopped by its whole number, however short it is, and although another begins with it", async () => {
+	Object.assign(queue, { state: "runs", accounts: ["good"], jobs: ["7", "4711", "47112"] });
+	const runtime = await open();
+	for (const id of ["7", "4711"]) expect(await stopSandbox(runtime, id)).toBe(`${id} of task t was removed, with all that was in it`);
+	expect(queue.jobs).toEqual(["47112"]);
+	await expect(stopSandbox(runtime, "4")).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 it("no kind of place has a setting for a secret: settings are kept in the home", () => {

@@ -6,7 +6,9 @@ import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { findCgroups } from "../../src/keeper/cgroup.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { findTools } from "../../src/keeper/tools.js";
+import { endTree } from "../../src/process/kill.js";
 import { markKilled } from "../../src/process/killing.js";
+import type { ProcessSnapshot } from "../../src/process/tree.js";
 import { atEnd, testRuntime, textOf, until } from "../support/home.js";
 import { pidsIn, TREES } from "../support/kill-trees.js";
 
@@ -48,6 +50,20 @@ test("a kill reports 128+n and the signal; the second one finds it ended", async
 	expect(first.final).toMatchObject({ status: "killed", exitCode: 143, signal: "SIGTERM" });
 	const second = await process.kill();
 	expect(second).toMatchObject({ status: "already_exited", signalled: [], final: { status: "killed", exitCode: 143 } });
+});
+
+test("without a grace period one look that finds nothing is proof, as long as nothing forks", async () => {
+	const child = spawn("sleep", ["600"]);
+	const pid = child.pid as number;
+	await until("it runs", () => isAlive(readStat(pid) as Identity));
+	let empty = 0;
+	const find = (now: ProcessSnapshot) => {
+		const pids = [...now.stats.values()].filter((one) => one.pid === pid && one.state !== "Z").map((one) => one.pid);
+		if (pids.length === 0) empty++;
+		return { pids, ours: new Set<number>() };
+	};
+	expect(await endTree({ kernel: localKernel, find, graceMs: 0 })).toEqual({ signalled: [pid], survivors: [] });
+	expect(empty).toBe(1); // each is a look at all processes of a machine, which may be a remote one
 });
 
 test("one that ends by itself is never called killed", async () => {

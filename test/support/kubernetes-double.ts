@@ -56,6 +56,8 @@ export interface KubernetesDouble {
 	endsAtOnce?: Record<string, unknown> | undefined;
 	/** The server cannot reach the node: it answers for pods, and has no streams to them. */
 	nodeAway: boolean;
+	/** The server takes connections and drops them, as the load balancer before one that is restarted. */
+	serverAway: boolean;
 	/** The token has expired. */
 	expired: boolean;
 	/** Ends all streams without a word, as when the server is restarted. */
@@ -228,6 +230,7 @@ export async function kubernetesDouble(images: Readonly<Record<string, string>>,
 			response.writeHead(code === 0 ? 400 : code, { "content-type": "application/json" }).end(JSON.stringify(object));
 		},
 	);
+	server.on("connection", (socket) => double.serverAway && socket.destroy());
 	server.on("upgrade", async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
 		const [code, object] = await answer(request, "");
 		if (code !== 0) return void socket.end(`HTTP/1.1 ${code} no\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n${JSON.stringify(object)}`);
@@ -255,6 +258,7 @@ export async function kubernetesDouble(images: Readonly<Record<string, string>>,
 		pods,
 		expired: false,
 		nodeAway: false,
+		serverAway: false,
 		calls: [],
 		cut: () => {
 			for (const client of sockets.clients) client.terminate();

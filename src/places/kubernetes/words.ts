@@ -27,12 +27,13 @@ const CASES: readonly (readonly [RegExp, ErrorCode, string])[] = [
 	[/namespaces? "[^"]*" not found/i, "START_FAILED", "there is no such namespace; `kubectl get namespaces` lists them"],
 	[/is invalid|strict decoding error|BadRequest/i, "START_FAILED", "the cluster does not take a pod with these settings"],
 	[NODE_AWAY, "UNREACHABLE", "the node of the pod does not answer; see `kubectl get nodes`. What runs there may go on, and the next call tries again"],
+	// What kubectl tries when no configuration names a cluster.
+	[/localhost:8080/i, "UNREACHABLE", "kubectl knows of no cluster here; set `kubeconfig`, or see `kubectl config view`"],
 	[
 		/no such host|connection refused|server \S+ was refused|Unable to connect|i\/o timeout|deadline exceeded|TLS handshake|x509|connection reset|ServiceUnavailable|EOF/i,
 		"UNREACHABLE",
 		"the cluster cannot be reached; see whether `kubectl get pods` works",
 	],
-	[/localhost:8080/i, "UNREACHABLE", "kubectl knows of no cluster; see `kubectl config view`"],
 ];
 
 export function explained(doing: string, said: string): HoldfastError {

@@ -2,7 +2,8 @@
  * Lines without a meaning, for a stream that delays small messages (`Stream.delays`): a message waits until the one before is acknowledged, and only data that goes the
  * other way carries an acknowledgement at once. So the end that expects the other one to speak next has spoken last:
  * - the near end, when a question is answered and another request still waits: a command was told to a shell, and its end is waited for;
- * - the remote end, when it has answered nothing of what came (link.pl): the next to speak is the near end, with another request;
+ * - the remote end, when it has answered nothing of what came (link.pl), or when a nudge comes after news: it has crossed them, and the next to speak is the near
+ *   end, with another request;
  * - both, when a message stops in the middle.
  */
 

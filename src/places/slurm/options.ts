@@ -5,7 +5,9 @@ import { apptainerSchema } from "../apptainer/options.js";
 import { directory, environment, idleSecondsOf, lifetime, MIB, saying, size } from "../settings.js";
 
 const word = (what: string) =>
-	saying((text) => (/^[\w.+:@,=()*[\]/-]{1,200}$/.test(text) && !text.startsWith("-") ? undefined : `takes ${what}, without spaces`));
+	saying((text) =>
+		/^[\w.+:@,=()*[\]/-]{1,200}$/.test(text) && !text.startsWith("-") ? undefined : `takes ${what}, without spaces and without a dash in front`,
+	);
 
 /** Minutes; or as Slurm writes it: 90, "30:00", "4:00:00", "1-12". */
 const time = z.lazy(() =>

@@ -7,6 +7,7 @@ import { readProc } from "../../../src/base/proc.js";
 import { kubernetesHost } from "../../../src/places/kubernetes/host.js";
 import { list, remove, wheres } from "../../../src/places/kubernetes/leftovers.js";
 import { endOfPod, type Pod } from "../../../src/places/kubernetes/pod.js";
+import { explained } from "../../../src/places/kubernetes/words.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir } from "../../support/home.js";
 import { expectDaemonStays, expectWholeBytes, say } from "../../support/host-stream.js";
@@ -132,7 +133,21 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 	});
 });
 
-it("without kubectl, or a cluster that it knows, the error says what to do", async () => {
+const REFUSED: [string, string, RegExp][] = [
+	["The connection to the server localhost:8080 was refused - did you specify the right host or port?", "UNREACHABLE", /^kubectl knows of no cluster here/],
+	["Unable to connect to the server: dial tcp: lookup c.example: no such host", "UNREACHABLE", /^the cluster cannot be reached/],
+	["Unable to connect to the server: getting credentials: exec: executable aws not found", "DENIED", /^the program that logs kubectl in does not work/],
+	["error: You must be logged in to the server (the server has asked for the client to provide credentials)", "DENIED", /it has expired; log in again/],
+	['The Pod "x" is invalid: spec.tolerations[0].operator: Invalid value: "y"', "START_FAILED", /^the cluster does not take a pod with these settings/],
+];
+
+it.each(REFUSED)("what kubectl says is told in words: %s", (said, code, words) => {
+	const error = explained("kubectl get failed", `E1119 20:00:00.000000 memcache.go:265] couldn't get current server API group list\n${said}\n`);
+	expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
+	expect(error.message).toContain(said.replace(/^error: /, "")); // its own words too
+});
+
+it("without kubectl the error says what to do", async () => {
 	const before = process.env.PATH;
 	atEnd(() => {
 		process.env.PATH = before;

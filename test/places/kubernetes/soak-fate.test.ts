@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { KubernetesOptions } from "../../../src/places/kubernetes/options.js";
 import { diagnose } from "../../../src/process/doctor.js";
@@ -47,11 +49,26 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 			reason: "Forbidden",
 			message: 'pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "dev"',
 		};
+		const changed = (change: (text: string) => string): string => {
+			const file = path.join(tempDir(), "config");
+			fs.writeFileSync(file, change(fs.readFileSync(double.kubeconfig, "utf8")), { mode: 0o600 });
+			return file;
+		};
 		const cases: [Partial<KubernetesOptions>, string, RegExp, typeof quota?][] = [
 			[{ image: "none:1" }, "START_FAILED", /^there is no image none:1, or the cluster may not have it \(.*manifest unknown.*imagePullSecrets/],
 			[{ context: "none" }, "INVALID", /^there is no such context; `kubectl config get-contexts` lists them/],
 			[{ namespace: "none" }, "START_FAILED", /^there is no such namespace/],
 			[{ kubeconfig: "/no/such" }, "START_FAILED", /no such/],
+			[
+				{ kubeconfig: changed((text) => text.replace(/127\.0\.0\.1:\d+/, "127.0.0.1:1")) },
+				"UNREACHABLE",
+				/^the cluster cannot be reached; see whether `kubectl get pods` works/,
+			],
+			[
+				{ kubeconfig: changed((text) => text.replace(double.token, "another")) },
+				"DENIED",
+				/^the cluster does not accept the login of kubectl, or it has expired/,
+			],
 			[{}, "LIMIT", /^the quota of the namespace is used up/, quota],
 			[{}, "START_FAILED", /set `user` to a number/, security],
 			[{}, "DENIED", /^this user may not do that there; a Role with/, rights],
@@ -111,21 +128,29 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 		expect(double.pods.size).toBe(0);
 	});
 
-	it("whose node does not answer for a while is used again when it does, and nothing is lost", async () => {
+	it.each([
+		["node", "nodeAway", "the node of the pod does not answer"],
+		["cluster", "serverAway", "the cluster cannot be reached; see whether `kubectl get pods` works"],
+	] as const)("whose %s does not answer for a while is used again when it does, and nothing is lost", async (_what, away, words) => {
 		const { double, options } = await testPod({}, undefined, "full");
 		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, task: "t", place: { kind: "kubernetes", ...options } as never });
 		atEnd(() => runtime.close());
 		const counting = await runtime.spawn({ command: "i=0; while [ $i -lt 20 ]; do echo line $i; i=$((i + 1)); sleep 0.2; done" });
 		await counting.wait({ until: { pattern: "line 3" }, timeout: 100_000 });
-		double.nodeAway = true;
+		double[away] = true;
 		double.cut();
 		await eventually("it is known why", async () => {
 			await counting.sync();
-			return counting.unreachable?.includes("the node of the pod does not answer") ?? false;
+			return counting.unreachable?.includes(words) ?? false;
 		});
-		double.nodeAway = false;
+		expect(await runtime.terminal({ command: "echo x" }, { task: "t", within: 5_000 })).toMatchObject({
+			status: "error",
+			error: expect.stringContaining(words),
+		});
+		double[away] = false;
 		await counting.wait({ timeout: 100_000 });
 		expect(textOf(counting)).toBe(Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join(""));
+		expect(double.pods.size).toBe(1);
 		await runtime.endTask("t");
 	});
 

@@ -1,8 +1,10 @@
 /** A link on a stream that holds small messages back until something goes the other way: src/places/link/nudge.ts. */
+import fs from "node:fs";
+import path from "node:path";
 import { PassThrough, Transform } from "node:stream";
 import { expect, test } from "vitest";
 import { BOOT, Link } from "../../../src/places/link/link.js";
-import { atEnd } from "../../support/home.js";
+import { atEnd, tempDir, until } from "../../support/home.js";
 import { ShellHost } from "../../support/shell-host.js";
 
 const PIECE = 1_024;
@@ -58,4 +60,25 @@ test("a long request and a long answer arrive whole, and an answer behind anothe
 	const [first, second] = await Promise.all([link.run("echo first"), link.run("sleep 0.2; echo second")]);
 	expect([first.output.toString(), second.output.toString()]).toEqual(["first\n", "second\n"]);
 	expect(sent).not.toMatch(/^\d+ n /m); // a ping, which would have brought what was held back
+});
+
+test("a nudge that crosses news is answered, so that the next request does not wait behind it; any other is not", async () => {
+	const inner = await new ShellHost({ shell: "dash" }).open(BOOT);
+	const link = await Link.open({ ...inner, delays: true, hold: undefined as never }, { dir: "", name: "box" });
+	atEnd(() => link.close());
+	let nudges = 0;
+	inner.output.on("data", (bytes: Buffer) => {
+		nudges += bytes.toString("latin1").split("=0 0 0").length - 1;
+	});
+	const file = path.join(tempDir(), "log");
+	fs.writeFileSync(file, "a");
+	const news = link.follow(file, 1, 100);
+	await until("it has said that it listens", () => nudges === 1);
+	fs.appendFileSync(file, "b");
+	expect((await news).bytes.toString()).toBe("b");
+	inner.input.write("0 c 0\n");
+	await until("the nudge is answered", () => nudges === 2);
+	inner.input.write("0 c 0\n");
+	await link.read(file, 0, 1);
+	expect(nudges).toBe(2);
 });

@@ -85,7 +85,10 @@ for (;;) {
 		$beat = time;
 		$nudged = 0;
 		my ($before, $nudge) = ($spoken, $buffer eq "0 c 0\n");
+		# A nudge that has crossed news: the near end speaks next, and what it says would wait until the nudge is acknowledged.
+		my $crossed = $nudge && $told;
+		$told = 0;
 		requests();
-		say_to(0, 0, "") if $delays && !$nudge && $buffer eq "" && $spoken == $before;
+		say_to(0, 0, "") if $delays && (!$nudge || $crossed) && $buffer eq "" && $spoken == $before;
 	}
 }

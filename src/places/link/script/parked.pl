@@ -37,6 +37,7 @@ sub settle_file {
 	my @s = stat $request->{path} or return;
 	return if $s[7] <= $request->{offset};
 	unpark($id);
+	$told = 1;
 	return say_to($id, 0, $s[7]) if $request->{offset} < 0 || !$request->{max};
 	answer_read($id, $request->{path}, $request->{offset}, $request->{max});
 }
@@ -68,6 +69,7 @@ sub settle_directory {
 	}
 	return if !$news && $end <= $request->{offset};
 	unpark($id);
+	$told = 1;
 	my $from = $request->{offset};
 	$from = $segments[0][0] if @segments && $segments[0][0] > $from;
 	$head .= "o $$_[0] $$_[1]\n" for @segments;

@@ -10,6 +10,7 @@ sub leave {
 }
 
 my $spoken = 0;    # how often, for those who wait for an answer
+my $told = 0;      # news was told since the last request that was no nudge
 
 sub out {
 	$spoken++;
