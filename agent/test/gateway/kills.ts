@@ -143,7 +143,8 @@ export async function surviveKills({ world, crowds, kills, start, file }: KillsO
 			if (isMarked(message)) continue;
 			for (const one of numbersIn(message.text, "answer")) count(`answer ${one}`);
 			const question = questionIn(message);
-			if (question !== undefined) count(`question ${question}`);
+			// Of one that is opened and filled the opening may be there twice; the whole of it, with its buttons, once.
+			if (question !== undefined && (crowd.certainty !== "fill" || message.text.includes("waits until"))) count(`question ${question}`);
 		}
 		const doubled = [...times].filter(([, count]) => count > 1);
 		expect({ platform: crowd.name, doubled }).toEqual({ platform: crowd.name, doubled: [] });
