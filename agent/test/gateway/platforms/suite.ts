@@ -3,6 +3,7 @@
  * stage says why.
  */
 import { randomBytes } from "node:crypto";
+import { getEventListeners } from "node:events";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Outbox } from "../../../src/gateway/outbox.js";
@@ -392,6 +393,18 @@ export function platformContract(name: string, stageOf: () => Promise<Stage>, co
 		test("a cut line is told, and mended; nothing said meanwhile is lost", () => cut(() => stage.drop()));
 
 		test("a line that was cut for long: what was missed is read before what is live", () => cut(() => stage.dropForLong?.()));
+
+		test("a request that is over leaves nothing on its signal", async () => {
+			const [one, chat] = [await start(), await stage.chat()];
+			const { signal } = new AbortController();
+			await one.platform.account(signal);
+			const out = outgoing(chat.ref, "hello");
+			const { id } = await one.platform.send(out, signal);
+			await one.platform.edit?.(id, { ...out, text: "hello again" }, signal);
+			await one.platform.find?.(out, signal);
+			await one.platform.typing?.(chat.ref, signal);
+			expect(getEventListeners(signal, "abort")).toEqual([]);
+		});
 
 		test("a dead chat is an error of kind dead", async () => {
 			const one = await start();
