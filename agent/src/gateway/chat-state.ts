@@ -13,6 +13,8 @@ const stateSchema = z.object({
 	person: z.object({ id: z.string(), name: z.string().optional() }).optional(),
 	/** The current one. */
 	conversation: z.string().optional(),
+	/** The conversation's task, if it is not the chat's own: it was begun at another door. */
+	task: z.string().optional(),
 	/** Its lines up to here were given to the outbox. */
 	told: z.number().default(0),
 	/** When something was last said or answered, in ms. */

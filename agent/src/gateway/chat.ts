@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { AgentError, fileKey } from "../base/index.js";
 import { type Agent, openAgent } from "../chat/index.js";
-import { Inbox, type InboxItem, Log } from "../talk/index.js";
+import { Inbox, type InboxItem, Log, type WaitingItem } from "../talk/index.js";
 import type { AgentTool } from "../tools/index.js";
 import { type Conversation, isUnanswered, type TurnEvent } from "../turn/index.js";
 import { type ChatState, isClean, writeChatState } from "./chat-state.js";
@@ -19,7 +19,10 @@ import { startText } from "./words.js";
 const RETRY_MS = 5_000;
 
 /** What a chat does with a message: command, answer to a question, or something said. In handle.ts. */
-export type Handle = (chat: Chat, item: Extract<InboxItem, { kind: "user" }>) => Promise<void>;
+export type Handle = (chat: Chat, item: ChatMessage) => Promise<void>;
+
+/** What a person has written, with the time at which it was stored. */
+export type ChatMessage = Extract<WaitingItem, { kind: "user" }>;
 
 export interface ChatParts {
 	readonly handle: Handle;
@@ -67,7 +70,7 @@ export class Chat {
 
 	/** The task of its conversation: its own, unless one of another door was resumed here. */
 	get task(): string {
-		return this.conversation?.task.name ?? this.key;
+		return this.conversation?.task.name ?? this.state.task ?? this.key;
 	}
 
 	/** Takes a message: it is on the disk when this resolves. False: it was known. Rejects if it cannot be stored. */
@@ -207,7 +210,9 @@ export class Chat {
 
 	/** From here on this is the chat's conversation. On the disk before anything is said in it. */
 	#know(conversation: Conversation, { begun }: { readonly begun: boolean }): void {
-		Object.assign(this.state, { conversation: conversation.id, told: begun ? 0 : conversation.log.entries.length, clean: undefined });
+		const { name } = conversation.task;
+		const task = name === this.key ? undefined : name;
+		Object.assign(this.state, { conversation: conversation.id, task, told: begun ? 0 : conversation.log.entries.length, clean: undefined });
 		this.save({ sync: true });
 	}
 
@@ -281,7 +286,7 @@ export class Chat {
 	}
 
 	/** False: it cannot be done now, and is tried again. */
-	async #handled(item: Extract<InboxItem, { kind: "user" }>): Promise<boolean> {
+	async #handled(item: ChatMessage): Promise<boolean> {
 		try {
 			await this.#parts.handle(this, item);
 			return true;

@@ -1,8 +1,8 @@
 /** Commands in a chat: those of the table that the terminal has, as far as a person's role goes, and a few that only make sense here. */
 import { AgentError } from "../base/index.js";
 import { runSlash, SLASH_COMMANDS } from "../chat/index.js";
-import { findSession, type InboxItem, listSessions } from "../talk/index.js";
-import type { Chat } from "./chat.js";
+import { findSession, listSessions } from "../talk/index.js";
+import type { Chat, ChatMessage } from "./chat.js";
 import type { NewsMode } from "./deliver.js";
 import type { Role } from "./people.js";
 import type { PersonRef } from "./platforms/platform.js";
@@ -11,7 +11,7 @@ import type { Questions } from "./questions.js";
 export interface CommandCall {
 	readonly chat: Chat;
 	readonly person: PersonRef;
-	readonly item: Extract<InboxItem, { kind: "user" }>;
+	readonly item: ChatMessage;
 	readonly questions: Questions;
 	reply(text: string, more?: { readonly buttons?: { label: string; data: string }[] }): Promise<void>;
 }
@@ -37,9 +37,9 @@ export async function runCommand(call: CommandCall): Promise<void> {
 		case "help":
 			return reply(helpText());
 		case "approve":
-			return reply(await questions.approve(chat, person, rest));
+			return reply(await questions.approve(chat, person, rest, item.at));
 		case "deny":
-			return reply(await questions.deny(chat, person, rest));
+			return reply(await questions.deny(chat, person, rest, item.at));
 		case "new":
 			return begin(call);
 		case "news":
@@ -62,6 +62,7 @@ export async function runCommand(call: CommandCall): Promise<void> {
 	const ran = await runSlash(text, {
 		agent,
 		by: item.by,
+		message: item.id,
 		async open(id) {
 			// Only those who may do everything get at conversations of other chats and of the terminal.
 			if (id !== undefined && findSession(chat.hall.home, id).task !== chat.key) needs("admin");
@@ -85,7 +86,7 @@ async function begin({ chat, item, person, reply }: CommandCall): Promise<void> 
 	const back = before === undefined ? "" : ` /resume ${before} goes back.`;
 	if (running.length === 0) return reply(`A new conversation.${back}`);
 	const list = running.map(({ id, spec }) => `${id} ${spec.name ?? spec.command.slice(0, 60)}`).join("\n");
-	const buttons = chat.link.platform.traits.buttons ? [{ label: "End them", data: "p:end" }] : [];
+	const buttons = chat.link.platform.traits.buttons ? [{ label: "End them", data: `p:${Date.now()}` }] : [];
 	const how = buttons.length > 0 ? "" : "\nAsk me to end those that you do not need.";
 	return reply(`A new conversation.${back} ${running.length === 1 ? "One process goes on" : `${running.length} processes go on`}:\n${list}${how}`, {
 		buttons: item.by.person === "" ? [] : buttons,

@@ -246,7 +246,7 @@ export class Gateway {
 	async #news(): Promise<void> {
 		for await (const { task } of this.#hall.runtime.notices.stream({ leave: true, signal: this.#stop.signal })) {
 			if (!task.startsWith(KEY_START)) continue;
-			const chat = this.#chats.byKey.get(task);
+			const chat = this.#chats.ofTask(task);
 			if (chat && !chat.conversation && chat.state.conversation !== undefined)
 				await chat.agent().catch((error: Error) => this.#report(`${task}: ${error.message}`));
 		}
@@ -256,7 +256,7 @@ export class Gateway {
 	#attendSudo(): (() => void) | undefined {
 		try {
 			return this.#hall.runtime.sudo.attend(async ({ task }) => {
-				const chat = this.#chats.byKey.get(task);
+				const chat = this.#chats.ofTask(task);
 				const minute = Math.floor(Date.now() / 60_000);
 				await chat?.say(
 					`sudo_${shortHash(task)}_${minute}`,

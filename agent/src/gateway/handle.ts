@@ -1,15 +1,12 @@
 /** What a chat does with a message: an answer to a question, a command, or something that is said to the conversation. */
-import type { InboxItem } from "../talk/index.js";
 import type { TurnEvent } from "../turn/index.js";
-import { type Chat, shortHash } from "./chat.js";
+import { type Chat, type ChatMessage as Message, shortHash } from "./chat.js";
 import { isCommand, runCommand } from "./commands.js";
 import { putFiles } from "./files.js";
 import type { PersonRef } from "./platforms/platform.js";
 import type { Questions } from "./questions.js";
 import { resetReason } from "./reset.js";
 import { shownName } from "./route.js";
-
-type Message = Extract<InboxItem, { kind: "user" }>;
 
 const DAY_MS = 86_400_000;
 
@@ -18,7 +15,7 @@ export async function handle(chat: Chat, item: Message, questions: Questions): P
 	if (chat.hall.people.roleOf(chat.link.name, person) === undefined) return; // may not write any more
 	const reply = (text: string, more: { readonly buttons?: { label: string; data: string }[] } = {}): Promise<void> =>
 		chat.say(`cmd_${shortHash(item.id)}`, text, { rings: true, replyTo: chat.state.chat.kind === "group" ? item.by.message : undefined, ...more });
-	const answered = item.files?.length ? undefined : await questions.word(chat, person, item.text, item.by.reply);
+	const answered = item.files?.length ? undefined : await questions.word(chat, person, item);
 	if (answered !== undefined) return reply(answered);
 	if (isCommand(item.text)) return runCommand({ chat, person, item, questions, reply });
 	if (!item.files?.length && (await answerModel(chat, item))) return;

@@ -22,11 +22,12 @@ async function openPlatform(name: string, given: PlatformConfig, keys: KeyRing):
 	const { kind = name, enabled: _, keys: sources, ...settings } = given;
 	const secrets = Object.fromEntries(await Promise.all(Object.entries(sources).map(async ([key, source]) => [key, await keys.read(source)] as const)));
 	try {
+		const platform = await platformKind(kind).open(settings, secrets);
 		const account = createHash("sha256")
-			.update(JSON.stringify([kind, settings, secrets]))
+			.update(JSON.stringify([kind, platformKind(kind).account(settings, secrets)]))
 			.digest("hex")
 			.slice(0, 32);
-		return { name, account, platform: await platformKind(kind).open(settings, secrets) };
+		return { name, account, platform };
 	} catch (error) {
 		if (error instanceof AgentError) throw new AgentError(error.code, `gateway.platforms.${name}: ${error.message}`, { cause: error });
 		const issues = (error as { readonly issues?: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] }).issues;

@@ -175,9 +175,18 @@ export class Outbox {
 		return this.#filled(one, id);
 	}
 
-	async #filled({ item }: Delivery, message: string): Promise<string> {
-		await this.#options.platform.edit?.(message, outgoing(item), this.#signal());
-		return message;
+	async #filled(one: Delivery, message: string): Promise<string> {
+		const { platform } = this.#options;
+		const { item, unsure } = one;
+		try {
+			await platform.edit?.(message, outgoing(item), this.#signal());
+			return message;
+		} catch (error) {
+			if (!(error instanceof PlatformError) || error.kind !== "refused") throw error;
+		}
+		// The person has removed the opening meanwhile: without it the rest would be lost.
+		await this.store.trying(item.id);
+		return (await platform.send(outgoing({ ...item, text: `${unsure ? AGAIN : ""}${item.text}` }), this.#signal())).id;
 	}
 
 	async #failed(one: Delivery, error: unknown): Promise<void> {

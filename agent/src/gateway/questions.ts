@@ -4,7 +4,7 @@
  */
 import { type Approval, type Choice, HoldfastError } from "holdfast";
 import { oneLine, visible } from "../chat/index.js";
-import type { Chat } from "./chat.js";
+import type { Chat, ChatMessage } from "./chat.js";
 import type { Chats } from "./chats.js";
 import type { Hall, Link } from "./hall.js";
 import type { OutItem } from "./outbox-store.js";
@@ -71,8 +71,7 @@ export class Questions {
 			return `You may not decide that${who.length > 0 ? `; ${who.join(", ")} can` : ""}.`;
 		}
 		try {
-			const by = `${link.name}, ${shownName(person)}`;
-			await runtime.approvals.answer(id, { answer: choice, by, ...(message === undefined || message === "" ? {} : { message }) });
+			await runtime.approvals.answer(id, { answer: choice, by: answererOf(link, person), ...(message === undefined || message === "" ? {} : { message }) });
 			await this.#settle(id);
 			return `${SAID[choice]}.`;
 		} catch (error) {
@@ -83,51 +82,80 @@ export class Questions {
 		}
 	}
 
-	/** A word alone that answers: as a reply to the question's message, or if only one is open. Undefined: it is no answer. */
-	async word(chat: Chat, person: PersonRef, text: string, reply: string | undefined): Promise<string | undefined> {
+	/** A word alone that answers: as a reply to the question's message, or if only one was open when it was written. Undefined: it is no answer. */
+	async word(chat: Chat, person: PersonRef, { text, by: { reply }, at }: ChatMessage): Promise<string | undefined> {
 		const choice = WORDS[text.trim().toLowerCase().replace(/[.!]$/, "")];
 		if (choice === undefined) return undefined;
 		const replied = reply === undefined ? undefined : chat.link.outbox.store.idOf(reply);
 		if (replied?.startsWith("appr_")) return this.answer(chat.link, person, replied, choice);
-		const open = this.open(chat);
+		const open = this.#openAt(chat, at);
 		const [only] = open;
-		if (!only || open.length > 1) return undefined;
+		if (!only) return this.#answered(chat, person, at);
+		if (open.length > 1) return undefined;
 		return only.choices.includes(choice) ? this.answer(chat.link, person, only.id, choice) : undefined;
 	}
 
-	/** `/approve [digits] [task|always]`, `/approve all`. */
-	async approve(chat: Chat, person: PersonRef, rest: string): Promise<string> {
+	/** `/approve [digits] [task|always]`, `/approve all`; `at`: when it was written. */
+	async approve(chat: Chat, person: PersonRef, rest: string, at: string): Promise<string> {
 		const words = rest.toLowerCase().split(/\s+/).filter(Boolean);
-		const open = this.open(chat);
 		if (words[0] === "all") {
-			if (open.length === 0) return "No question waits for an answer.";
+			const open = this.#openAt(chat, at);
+			if (open.length === 0) return this.#answered(chat, person, at) ?? this.#noneWaits(chat);
 			const lines: string[] = [];
 			for (const { id, command } of open) lines.push(`${digits(id)} ${oneLine(command, 100)}: ${await this.answer(chat.link, person, id, "once")}`);
 			return lines.join("\n");
 		}
 		const long = words.find((word) => word === "task" || word === "always" || word === "once") as Choice | undefined;
 		const wanted = words.find((word) => /^(appr_)?[0-9a-f]{4,12}$/.test(word));
-		const one = this.#chosen(open, wanted);
+		const one = this.#chosen(chat, person, wanted, at);
 		return typeof one === "string" ? one : `${digits(one.id)}: ${await this.answer(chat.link, person, one.id, long ?? "once")}`;
 	}
 
-	/** `/deny [digits] [reason]`; the reason reaches the model. */
-	async deny(chat: Chat, person: PersonRef, rest: string): Promise<string> {
-		const [, wanted, reason = ""] = /^((?:appr_)?[0-9a-f]{4,12})?(?:(?:^|\s+)(.*))?$/is.exec(rest.trim()) ?? [];
-		const one = this.#chosen(this.open(chat), wanted);
+	/** `/deny [digits] [reason]`; the reason reaches the model. A reason may begin with a word that could be digits: "added by mistake". */
+	async deny(chat: Chat, person: PersonRef, rest: string, at: string): Promise<string> {
+		const [, first, behind = ""] = /^((?:appr_)?[0-9a-f]{4,12})(?:\s+(.*))?$/is.exec(rest.trim()) ?? [];
+		const wanted = first !== undefined && (/\d/.test(first) || this.open(chat).some(named(first))) ? first : undefined;
+		const one = this.#chosen(chat, person, wanted, at);
+		const reason = wanted === undefined ? rest : behind;
 		return typeof one === "string" ? one : `${digits(one.id)}: ${await this.answer(chat.link, person, one.id, "no", reason.trim())}`;
 	}
 
-	#chosen(open: readonly Approval[], wanted: string | undefined): Approval | string {
-		const fit = wanted === undefined ? open : open.filter(({ id }) => id.replace("appr_", "").startsWith(wanted.replace(/^appr_/i, "").toLowerCase()));
+	/** By its digits; without them the only one that was open then. Else what to say. */
+	#chosen(chat: Chat, person: PersonRef, wanted: string | undefined, at: string): Approval | string {
+		const open = wanted === undefined ? this.#openAt(chat, at) : this.open(chat);
+		const fit = wanted === undefined ? open : open.filter(named(wanted));
 		const [only] = fit;
 		if (only && fit.length === 1) return only;
 		if (wanted !== undefined && fit.length === 0) {
 			const past = this.#get(wanted);
 			if (past && past.state !== "pending") return outcomeOf(past);
 		}
+		if (open.length === 0) return this.#answered(chat, person, at) ?? this.#noneWaits(chat);
+		return `${wanted === undefined ? "Several questions wait" : `No question is "${wanted}"`}:\n${listed(open)}`;
+	}
+
+	/**
+	 * Those that were there when a message was stored: what came later its writer has not seen. A message is looked at again when the gateway was killed while
+	 * it answered, and by then the next question may wait. A question that is younger than now is one of a clock that was set back.
+	 */
+	#openAt(chat: Chat, at: string): Approval[] {
+		const written = Date.parse(at);
+		return this.open(chat).filter(({ created_at }) => Date.parse(created_at) <= written || Date.parse(created_at) > Date.now());
+	}
+
+	/** What this message has decided already, before the gateway was killed. */
+	#answered({ link }: Chat, person: PersonRef, at: string): string | undefined {
+		const by = answererOf(link, person);
+		const then = this.#hall.runtime.approvals
+			.list({ all: true })
+			.filter((one) => one.state === "answered" && one.by === by && one.created_at <= at && (one.answered_at ?? "") >= at);
+		return then.length === 0 ? undefined : then.map((one) => `${digits(one.id)}: ${outcomeOf(one)}`).join("\n");
+	}
+
+	#noneWaits(chat: Chat): string {
+		const open = this.open(chat);
 		if (open.length === 0) return "No question waits for an answer.";
-		return `${wanted === undefined ? "Several questions wait" : `No question is "${wanted}"`}:\n${open.map(({ id, command }) => `${digits(id)}  ${oneLine(command, 100)}`).join("\n")}`;
+		return `No question waited when you wrote that. Since then:\n${listed(open)}\n/approve with the digits answers one.`;
 	}
 
 	async #ask(id: string): Promise<void> {
@@ -215,6 +243,15 @@ export class Questions {
 		].join("\n");
 	}
 }
+
+const answererOf = (link: Link, person: PersonRef): string => `${link.name}, ${shownName(person)}`;
+
+const named =
+	(wanted: string) =>
+	({ id }: Approval): boolean =>
+		id.replace("appr_", "").startsWith(wanted.replace(/^appr_/i, "").toLowerCase());
+
+const listed = (open: readonly Approval[]): string => open.map(({ id, command }) => `${digits(id)}  ${oneLine(command, 100)}`).join("\n");
 
 export const digits = (id: string): string => id.replace(/^appr_/, "").slice(0, 4);
 

@@ -25,7 +25,7 @@ export class Taps {
 		if (kind === "a") return tap.show(await this.#questions.answer(link, tap.person, id, what as Choice));
 		const chat = this.#chats.chatOf(link, tap);
 		if (kind === "q" && chat) return this.#choose(chat, link, tap, id, Number(what));
-		if (kind === "p" && chat) return tap.show(await this.#endProcesses(chat, link, tap));
+		if (kind === "p" && chat) return tap.show(await this.#endProcesses(chat, link, tap, Number(id)));
 		return tap.show("This button does nothing any more.");
 	}
 
@@ -40,10 +40,14 @@ export class Taps {
 		return tap.show(choice);
 	}
 
-	async #endProcesses(chat: Chat, link: Link, tap: Tapped): Promise<string> {
+	/** Those that the message with the button has named: what was started since goes on. */
+	async #endProcesses(chat: Chat, link: Link, tap: Tapped, listed: number): Promise<string> {
 		if (!this.#hall.people.may(link.name, tap.person, "approve")) return "You may not end processes.";
-		const running = this.#hall.runtime.list({ task: chat.task, ended: false }).filter((process) => process.status().status === "running");
+		const running = this.#hall.runtime
+			.list({ task: chat.task, ended: false })
+			.filter((process) => process.status().status === "running" && process.spec.startedAt <= listed);
 		await Promise.all(running.map((process) => process.kill()));
+		if (running.length === 0) return "None of them runs any more.";
 		return running.length === 1 ? "One process was ended." : `${running.length} processes were ended.`;
 	}
 }

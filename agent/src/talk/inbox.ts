@@ -30,6 +30,9 @@ export type InboxItem =
 	| { readonly kind: "user"; readonly id: string; readonly text: string; readonly by: Origin; readonly files?: readonly FileRef[]; readonly mode: BusyMode }
 	| { readonly kind: "notice"; readonly id: string; readonly text: string };
 
+/** With the time at which it was accepted. */
+export type WaitingItem = InboxItem & { readonly at: string };
+
 type InboxLine =
 	| ({ readonly t: "put"; readonly at: string } & InboxItem)
 	/** `log`: they are in the log. `back`: the person took them back. */
@@ -52,7 +55,7 @@ interface State {
 	readonly head: Buffer;
 	readonly bytes: number;
 	readonly lines: number;
-	readonly waiting: Map<string, InboxItem>;
+	readonly waiting: Map<string, WaitingItem>;
 	readonly known: Set<string>;
 	/** How long the file was when it was last written anew: it must double before that is done again. */
 	compact: number;
@@ -84,7 +87,7 @@ export class Inbox {
 	}
 
 	/** What waits, in the order it came. */
-	waiting(): readonly InboxItem[] {
+	waiting(): readonly WaitingItem[] {
 		this.#look();
 		return [...this.#state.waiting.values()];
 	}
@@ -176,7 +179,7 @@ export class Inbox {
 					`${this.file} has a line that is no message: ${JSON.stringify(line).slice(0, 100)}; move the file away, or remove that line`,
 				);
 			if (line.t === "put" && !known.has(line.id)) {
-				const { t: _, at: __, ...item } = line;
+				const { t: _, ...item } = line;
 				waiting.set(line.id, item);
 				known.add(line.id);
 			}
@@ -189,7 +192,7 @@ export class Inbox {
 	#rewrite(): void {
 		const { waiting, known } = this.#state;
 		const left = [...known].filter((id) => !waiting.has(id)).slice(-KNOWN_IDS);
-		const puts = [...waiting.values()].map((item): InboxLine => ({ t: "put", at: this.#now(), ...item }));
+		const puts = [...waiting.values()].map((item): InboxLine => ({ t: "put", ...item }));
 		const text = [{ t: "known", file: randomBytes(8).toString("hex"), ids: left }, ...puts].map((line) => `${JSON.stringify(line)}\n`).join("");
 		this.#state.compact = Math.max(this.#state.bytes, Buffer.byteLength(text)); // if it fails, not at once again
 		try {

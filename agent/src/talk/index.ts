@@ -5,7 +5,7 @@ export type { BusyMode, Entry, EntryBody, FileRef, Origin, ResultHow } from "./e
 export { EXPORT_FORMATS, type ExportFormat, exportConversation, writeSessionLog } from "./export.js";
 export { follow } from "./follow.js";
 export { type History, history, undoneLines, wholeHistory } from "./history.js";
-export { Inbox, type InboxItem } from "./inbox.js";
+export { Inbox, type InboxItem, type WaitingItem } from "./inbox.js";
 export { Log } from "./log.js";
 export { readableLog } from "./readable.js";
 export { recallResult } from "./recall.js";

@@ -2,6 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { fileKey } from "../../src/base/index.js";
+import { Inbox } from "../../src/talk/index.js";
 import { calls, type SeenRequest } from "../model-server/index.js";
 import { atEnd, tempDir, until } from "../support/dirs.js";
 import type { ShownMessage } from "./double.js";
@@ -80,11 +82,44 @@ test("/deny with a reason reaches the model; words alone count as a reply, or wh
 	world.chats.write(`/deny ${digits} not on main`);
 	await world.shows(/^Result: [\s\S]*not on main/);
 	expect(runs(world, 1)).toBe(0);
-	world.chats.write("run 2");
+	world.chats.write("run 3");
 	await until("the next question", () => questions(world).length === 2);
-	world.chats.write("yes", { replyTo: questions(world)[1]?.message as string });
+	world.chats.write("/deny added by mistake"); // the first word could be digits
+	await world.shows(/^Result: [\s\S]*added by mistake/);
+	world.chats.write("run 2");
+	await until("the next question", () => questions(world).length === 3);
+	world.chats.write("yes", { replyTo: questions(world)[2]?.message as string });
 	await until("it ran", () => runs(world, 2) === 1, 30_000);
 	await world.shows("Allowed once.");
+});
+
+test("words and /approve without digits are for a question that was there when they were written; what they have decided is not decided again", async () => {
+	const world = await start({ config: { busy: "queue" } });
+	const key = "agent/tele/direct/c1";
+	const first = await world.start();
+	world.chats.write("run 1");
+	const { id = "" } = await oneOf(world);
+	await first.stop();
+	// As a gateway leaves them that is killed while it answers: they are looked at once more, and a younger question waits.
+	const left = async (text: string, at: number): Promise<void> => {
+		const by = { platform: "tele", person: "jo", name: "jo", message: "m0" };
+		await new Inbox(world.home, fileKey(key), { clock: { now: () => at } }).put({ kind: "user", id: `tele/c1/${text}`, text, by, mode: "queue" });
+	};
+	const asked = Date.parse(world.runtime.approvals.get(id).created_at);
+	for (const text of ["/approve", "/approve all always", "/deny", "yes"]) await left(text, asked - 1);
+	const second = await world.start();
+	const none = /^No question waited when you wrote that\. Since then:\n[0-9a-f]{4} {2}echo ran/;
+	await world.shows((texts) => texts.filter((text) => none.test(text)).length === 3);
+	await world.shows(/^Queued/); // the word is left to the model
+	expect(world.runtime.approvals.get(id).state).toBe("pending");
+	world.chats.write("/approve");
+	await world.shows(/^Result: /);
+	await second.stop();
+	await left("/approve once", asked + 1);
+	await left("ok", asked + 1);
+	await world.start();
+	await world.shows((texts) => texts.filter((text) => /^[0-9a-f]{4}: Allowed once by tele, jo, \d\d:\d\d\.$/.test(text)).length === 2);
+	expect(runs(world, 1)).toBe(1);
 });
 
 test("/approve all lets each question that is open in the chat run once, and no longer; asked in the page, the chat says who answered", async () => {

@@ -37,6 +37,8 @@ test("/processes, /link, /model and /place: anyone who may write looks, and only
 	await says("/place local+sandbox", "/place needs the role admin, which you do not have", tim);
 	await says("/model", /^scripted at http/, { ...tim, chat: "c3" });
 	await says("/place", "Commands run at local.");
+	await Promise.all(world.runtime.list({ task: "agent/tele/direct/c1" }).map((process) => process.kill()));
+	await says("/processes", /^proc_\w+ {2}killed \d+ {2}cat$/);
 	expect(world.model.requests).toHaveLength(2);
 });
 

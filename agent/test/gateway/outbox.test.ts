@@ -59,6 +59,22 @@ test("fill: a cut opening comes twice at most, marked, and never the whole text 
 	await outbox.close();
 });
 
+test("fill: an opening that the person has removed takes nothing with it: the whole text is sent anew", async () => {
+	const { chats, open, settled, problems } = await lane("fill");
+	const outbox = open();
+	chats.editFaults.push({ kind: "cut before" }, { kind: "refused" });
+	await outbox.put(item("a", LONG), item("b", "second"));
+	await settled(outbox);
+	expect(
+		chats
+			.texts()
+			.slice(1)
+			.map((text) => text.replace(/^\(perhaps again\) /, "")),
+	).toEqual([LONG, "second"]);
+	expect(problems).toEqual([]);
+	await outbox.close();
+});
+
 test("unsure: what was certainly not taken is sent again as it is, what may have been says so", async () => {
 	const { chats, open, settled } = await lane("unsure", { edits: false });
 	const outbox = open();

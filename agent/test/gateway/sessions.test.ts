@@ -1,8 +1,13 @@
 /** Conversations of a chat: when a new one begins, and how one goes back. */
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
+import { loadAgentConfig } from "../../src/base/index.js";
+import { openAgent } from "../../src/chat/index.js";
 import { listSessions } from "../../src/talk/index.js";
 import { calls } from "../model-server/index.js";
 import { until } from "../support/dirs.js";
+import type { ShownMessage } from "./double.js";
 import { type GateWorld, gateWorld } from "./support.js";
 
 const HOUR = 3_600_000;
@@ -156,6 +161,54 @@ test("/new, /resume, /sessions, /status, /stop; a conversation of another chat n
 	await world.shows(/there is no command \/nwe; did you mean \/new/);
 	world.chats.write("//new");
 	await world.shows("Answer to /new");
+});
+
+test("/new names what runs, with a button that ends that and nothing younger", async () => {
+	const world = await gateWorld({
+		script: (request) => (request.results.length > 0 ? "It sleeps." : calls(["terminal", { command: "sleep 1000", background: true }])),
+	});
+	await world.start();
+	world.chats.write("sleep");
+	await world.shows("It sleeps.");
+	world.chats.write("/new");
+	await world.shows(/^A new conversation\.[\s\S]*One process goes on:\nproc_\w+ sleep 1000$/);
+	const named = world.chats.in().at(-1) as ShownMessage;
+	world.chats.write("sleep");
+	await world.shows((texts) => texts.filter((text) => text === "It sleeps.").length === 2);
+	const running = (): string[] => world.runtime.list({ task: "agent/tele/direct/c1", ended: false }).map(({ id }) => id);
+	const [, young] = [...running()].sort((a, b) => Number(named.text.includes(b)) - Number(named.text.includes(a)));
+	for (const said of ["One process was ended.", "None of them runs any more."]) {
+		const tap = world.chats.tap(named, "End them");
+		await until(said, () => world.chats.shown.some((one) => one.tap === tap && one.text === said), 30_000);
+		expect(running()).toEqual([young]);
+	}
+});
+
+test("a conversation of the terminal that is resumed in a chat and closed there tells its news in the chat", async () => {
+	const world = await gateWorld({
+		script: (request) => {
+			if (/ended after/.test(request.said)) return "The build is over.";
+			if (request.results.length > 0) return "Started.";
+			return calls(["terminal", { command: "until [ -e go ]; do sleep 0.05; done", background: true, notify_on_complete: true }]);
+		},
+	});
+	const settings = { home: world.home, flags: [], ...loadAgentConfig(world.home) };
+	const agent = await openAgent({ settings, runtime: world.runtime, cwd: path.join(world.dir, "work"), door: { name: "chat", kind: "chat" } });
+	const { id } = agent.conversation;
+	await agent.conversation.send("build", { platform: "terminal", person: "jo" });
+	await agent.conversation.idle();
+	await agent.close();
+	const gateway = await world.start();
+	world.chats.write(`/resume ${id}`);
+	await world.shows(`Goes on with ${id}.`);
+	const chat = gateway.chats.get("agent/tele/direct/c1");
+	await until("it is closed", () => {
+		void chat?.leaveIdle(Number.POSITIVE_INFINITY);
+		return chat?.conversation === undefined;
+	});
+	fs.writeFileSync(path.join(world.dir, "work", "go"), "");
+	await world.shows("The build is over.");
+	expect(world.chats.texts().filter((text) => /^▸ .*ended after/.test(text))).toHaveLength(1);
 });
 
 test("a conversation that is closed in the moment in which its turn ends: the answer is told all the same", async () => {

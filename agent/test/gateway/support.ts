@@ -93,6 +93,14 @@ export async function gateWorld(options: GateOptions = {}): Promise<GateWorld> {
 
 const FIXTURE = path.resolve("agent/test/gateway/fixtures/gateway.mjs");
 
+/** One of the platforms of the product, in place of the chat double. */
+export interface RealPlatform {
+	readonly name: string;
+	readonly kind: string;
+	readonly settings: Readonly<Record<string, unknown>>;
+	readonly secrets: Readonly<Record<string, string>>;
+}
+
 export interface GateProgram {
 	readonly pid: number;
 	/** Resolves when it is connected, with false if it has ended before. */
@@ -104,14 +112,14 @@ export interface GateProgram {
 }
 
 /** The gateway of this world as a program of its own, on a core home of its own; it may be killed. */
-export function gateProgram(world: ProgramWorld, more: { readonly crashes?: number } = {}): GateProgram {
+export function gateProgram(world: ProgramWorld, more: { readonly crashes?: number; readonly platforms?: readonly RealPlatform[] } = {}): GateProgram {
 	const options = {
-		...more,
 		home: world.home.root,
 		core: world.core,
 		url: world.double.url,
 		platforms: world.platforms.map(({ name, traits }) => ({ name, traits })),
 		cwd: world.work,
+		...more,
 	};
 	const child = spawn(process.execPath, ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering", FIXTURE, JSON.stringify(options)], {
 		stdio: ["ignore", "pipe", "pipe"],

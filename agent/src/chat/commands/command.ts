@@ -6,6 +6,8 @@ export interface CommandContext {
 	readonly agent: Agent;
 	/** Who gave it. */
 	readonly by: Origin;
+	/** The id of the message that gave it, where a message may come twice: what it says is said once. */
+	readonly message?: string;
 	/** Exchanges the conversation: without an id for a new one. */
 	open(id?: string): Promise<void>;
 	/** Leaves; only a chat in a terminal can be left. */

@@ -45,7 +45,8 @@ function noTerminal(there: readonly Process[], wanted: string | undefined): stri
 }
 
 function describe(process: Process): string {
-	const { status, exit_code: code } = process.status() as { status: string; exit_code?: number | null };
+	const status = process.status();
+	const code = status.status === "exited" || status.status === "killed" ? status.exitCode : null;
 	const name = process.spec.name ? `${process.spec.name}: ` : "";
-	return `${process.id}  ${status}${code == null ? "" : ` ${code}`}  ${name}${oneLine(process.spec.command, 100)}`;
+	return `${process.id}  ${status.status}${code === null ? "" : ` ${code}`}  ${name}${oneLine(process.spec.command, 100)}`;
 }

@@ -11,9 +11,9 @@ const says = (mode: BusyMode, summary: string): SlashCommand => ({
 	usage: "[TEXT]",
 	summary,
 	group: "turn",
-	async run({ agent: { conversation }, by }, rest) {
+	async run({ agent: { conversation }, by, message }, rest) {
 		if (rest !== "") {
-			await conversation.send(rest, by, { mode });
+			await conversation.send(rest, by, { mode, ...(message === undefined ? {} : { id: message }) });
 			return undefined;
 		}
 		await conversation.setMode(mode);

@@ -97,8 +97,10 @@ class Discord implements Platform {
 	/** Stays connected; the library reconnects by itself. Rejects when it has given up. */
 	async #stay(client: Client, bot: string, run: DiscordRun): Promise<void> {
 		const { on, chats, signal } = run;
+		let quit = (): void => undefined;
 		await new Promise<void>((resolve, reject) => {
-			signal.addEventListener("abort", () => resolve(), { once: true });
+			quit = resolve;
+			signal.addEventListener("abort", quit);
 			client.on(
 				"raw" as never,
 				((packet: GatewayDispatchPayload) => {
@@ -118,7 +120,7 @@ class Discord implements Platform {
 			client.on("shardReconnecting", () => on.connection({ up: false, why: "Discord closed the connection" }));
 			client.on("shardDisconnect", ({ code }) => reject(fromClose(code) ?? new Error(`Discord closed the connection (${code})`)));
 			client.login(this.#token).catch(reject);
-		});
+		}).finally(() => signal.removeEventListener("abort", quit));
 	}
 
 	async *#behind({ chat, message }: LastSeen, bot: string, signal: AbortSignal): AsyncGenerator<Incoming> {
@@ -181,14 +183,23 @@ class Discord implements Platform {
 		return discordText(markdown).length;
 	}
 
-	async #call<T>(method: "GET" | "POST" | "PATCH", fullRoute: `/${string}`, options: object): Promise<T> {
+	async #call<T>(method: "GET" | "POST" | "PATCH", fullRoute: `/${string}`, { signal, ...options }: DiscordCall): Promise<T> {
+		// One of its own: the library leaves its listener on the signal that it is given, and that of a gateway lives for months.
+		const own = new AbortController();
+		const end = (): void => own.abort(signal?.reason);
+		signal?.addEventListener("abort", end);
+		if (signal?.aborted) end();
 		try {
-			return (await this.#rest.request({ method, fullRoute, ...options } as Parameters<REST["request"]>[0])) as T;
+			return (await this.#rest.request({ method, fullRoute, ...options, signal: own.signal } as Parameters<REST["request"]>[0])) as T;
 		} catch (error) {
 			throw fromDiscord(error);
+		} finally {
+			signal?.removeEventListener("abort", end);
 		}
 	}
 }
+
+type DiscordCall = Partial<Pick<Parameters<REST["request"]>[0], "query" | "body" | "files" | "auth">> & { readonly signal?: AbortSignal };
 
 interface DiscordRun {
 	readonly on: PlatformEvents;

@@ -25,6 +25,8 @@ export interface PlatformKind {
 	readonly steps: readonly string[];
 	readonly settings: z.ZodType;
 	readonly secrets: readonly SecretKind[];
+	/** What no two programs may use at once: the same for the same account, whatever else is set. */
+	account(settings: unknown, secrets: Readonly<Record<string, string>>): string;
 	open(settings: unknown, secrets: Readonly<Record<string, string>>, pace?: Pace): Promise<Platform>;
 }
 
@@ -33,9 +35,14 @@ function kind<S extends z.ZodType>(
 	steps: readonly string[],
 	settings: S,
 	secrets: readonly SecretKind[],
+	account: (settings: z.output<S>, secrets: Readonly<Record<string, string>>) => string | undefined,
 	open: (settings: z.output<S>, secrets: Readonly<Record<string, string>>, pace?: Pace) => Promise<Platform>,
 ): PlatformKind {
-	return { label, steps, settings, secrets, open: (given, keys, pace) => open(settings.parse(given), required(label, secrets, keys), pace) };
+	return {
+		...{ label, steps, settings, secrets },
+		account: (given, keys) => account(settings.parse(given), keys) ?? "",
+		open: (given, keys, pace) => open(settings.parse(given), required(label, secrets, keys), pace),
+	};
 }
 
 export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
@@ -44,6 +51,7 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 		["Write /newbot to @BotFather (https://t.me/BotFather). It answers with the token.", "For groups: /setprivacy, Disable."],
 		telegramSettings,
 		[{ name: "token", label: "Bot token from @BotFather" }],
+		(_, { token }) => token,
 		(settings, { token = "" }, pace) => openTelegram(settings, { token }, pace),
 	),
 	slack: kind(
@@ -58,6 +66,7 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 			{ name: "appToken", label: "App-level token (xapp-…) with connections:write" },
 			{ name: "botToken", label: "Bot token (xoxb-…)" },
 		],
+		(_, { botToken }) => botToken,
 		openSlack,
 	),
 	discord: kind(
@@ -68,6 +77,7 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 		],
 		discordSettings,
 		[{ name: "token", label: "Bot token from the developer portal" }],
+		(_, { token }) => token,
 		openDiscord,
 	),
 	matrix: kind(
@@ -75,6 +85,7 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 		["Make an account for the bot on any homeserver, and get its access token (Element: Settings, Help & About).", "Its rooms may not be encrypted."],
 		matrixSettings,
 		[{ name: "token", label: "Access token of the bot's account" }],
+		(_, { token }) => token,
 		openMatrix,
 	),
 	xmpp: kind(
@@ -82,6 +93,7 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 		["Make an account for the bot on any server. jid is its address: bot@example.org."],
 		xmppSettings,
 		[{ name: "password", label: "Password of the XMPP account" }],
+		({ jid }) => jid.toLowerCase(),
 		openXmpp,
 	),
 	email: kind(
@@ -92,6 +104,7 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 			{ name: "password", label: "Password of the mailbox (often an app password)" },
 			{ name: "smtpPassword", label: "Password for sending, if it is another", optional: true },
 		],
+		({ address, user = address, imap }) => `${user} ${imap.host}`.toLowerCase(),
 		openEmail,
 	),
 	irc: kind(
@@ -99,6 +112,7 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 		["Choose a nick, and register it with the NickServ of the network if it has one.", "channels, and a server without TLS: in agent.json afterwards."],
 		ircSettings,
 		[{ name: "password", label: "Password of the account or the server", optional: true }],
+		({ host, nick }) => `${nick} ${host}`.toLowerCase(),
 		openIrc,
 	),
 };

@@ -28,14 +28,17 @@ const IDLE_MS = 120_000;
 export class IrcConnection {
 	readonly #socket: net.Socket;
 	readonly #lines = new Set<(line: IrcLine) => void>();
+	readonly #handshakeMs: number;
+	readonly #gone = new AbortController();
 	#buffer = "";
 	#why = "the server closed the connection";
 	nick: string;
 	/** Settles when the connection has ended, with the reason in words. */
 	readonly closed: Promise<string>;
 
-	constructor(login: IrcLogin) {
+	constructor(login: IrcLogin, handshakeMs = HANDSHAKE_MS) {
 		this.nick = login.nick;
+		this.#handshakeMs = handshakeMs;
 		const where = { host: login.host, port: login.port };
 		this.#socket = login.tls ? tls.connect({ ...where, servername: login.host }) : net.connect(where);
 		this.#socket.setEncoding("utf8");
@@ -45,14 +48,32 @@ export class IrcConnection {
 			this.#socket.on("error", (error) => {
 				this.#why = fromNetwork(error, "the IRC server").message;
 			});
-			this.#socket.on("close", () => resolve(this.#why));
+			this.#socket.on("close", () => {
+				resolve(this.#why);
+				this.#gone.abort(this.#why);
+			});
 		});
+	}
+
+	/** Aborts when the connection has ended. Nothing is left behind of who has waited for it, as is of who has waited for a promise. */
+	get gone(): AbortSignal {
+		return this.#gone.signal;
 	}
 
 	/** Registers; rejects with kind `key` if the password is wrong. */
 	async register(login: IrcLogin, signal: AbortSignal): Promise<void> {
-		const limit = anySignal([signal, AbortSignal.timeout(HANDSHAKE_MS)]);
-		limit.addEventListener("abort", () => this.end(), { once: true });
+		const limit = anySignal([signal, AbortSignal.timeout(this.#handshakeMs)]);
+		const tooLate = (): void => this.end();
+		limit.addEventListener("abort", tooLate);
+		try {
+			await this.#welcomed(login, limit);
+		} finally {
+			limit.removeEventListener("abort", tooLate); // the time is that of the handshake, not of the connection
+		}
+		if (login.login === "nickserv" && login.password !== undefined) this.write(`PRIVMSG NickServ :IDENTIFY ${login.account} ${login.password}`);
+	}
+
+	async #welcomed(login: IrcLogin, limit: AbortSignal): Promise<void> {
 		const welcome = new Promise<void>((resolve, reject) => {
 			const stop = this.listen((line) => {
 				const failure = failureOf(line);
@@ -80,7 +101,6 @@ export class IrcConnection {
 			});
 		}
 		await welcome;
-		if (login.login === "nickserv" && login.password !== undefined) this.write(`PRIVMSG NickServ :IDENTIFY ${login.account} ${login.password}`);
 	}
 
 	#handshake({ command, params }: IrcLine, login: IrcLogin): void {

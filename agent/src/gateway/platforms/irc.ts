@@ -186,17 +186,24 @@ class Irc implements Platform {
 /** Resolves when the server has read everything up to here. */
 async function answered(connection: IrcConnection, signal: AbortSignal): Promise<void> {
 	const token = randomBytes(6).toString("hex");
-	await new Promise<void>((resolve, reject) => {
-		const cut = (why: string): void => reject(new PlatformError("unsure", `${why}; the message may have arrived`));
-		const stop = connection.listen((line) => {
-			if (line.command !== "PONG" || line.params.at(-1) !== token) return;
-			stop();
-			resolve();
+	const limit = anySignal([signal, connection.gone]);
+	let stop = (): void => undefined;
+	let cut = (): void => undefined;
+	try {
+		await new Promise<void>((resolve, reject) => {
+			stop = connection.listen((line) => line.command === "PONG" && line.params.at(-1) === token && resolve());
+			cut = () => {
+				const why = connection.gone.aborted ? String(connection.gone.reason) : "the server did not answer in time";
+				reject(new PlatformError("unsure", `${why}; the message may have arrived`));
+			};
+			limit.addEventListener("abort", cut);
+			if (limit.aborted) cut();
+			connection.write(`PING :${token}`);
 		});
-		void connection.closed.then(cut);
-		signal.addEventListener("abort", () => cut("the server did not answer in time"), { once: true });
-		connection.write(`PING :${token}`);
-	});
+	} finally {
+		stop();
+		limit.removeEventListener("abort", cut);
+	}
 }
 
 /** Bytes for text in a line, as the server passes it on with our name in front: 63 for the host, 10 for the user. */

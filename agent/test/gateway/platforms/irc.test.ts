@@ -2,6 +2,7 @@
 import net from "node:net";
 import { describe, expect, it } from "vitest";
 import { type Incoming, PLATFORMS, type Platform } from "../../../src/gateway/platforms/index.js";
+import { IrcConnection } from "../../../src/gateway/platforms/irc-connection.js";
 import { ircIncoming } from "../../../src/gateway/platforms/irc-incoming.js";
 import { ircPieces, parseIrcLine } from "../../../src/gateway/platforms/irc-line.js";
 import { atEnd, until } from "../../support/dirs.js";
@@ -128,6 +129,28 @@ describe("irc", () => {
 		expect(Buffer.from(secret, "base64").toString()).toBe("\0bot\0secret");
 		verdict = ":s 904 holdfast :SASL authentication failed";
 		await expect((await open(port, { login: "sasl" })).account(never)).rejects.toMatchObject({ kind: "key" });
+	});
+
+	it("the time for the handshake is over when it is done: the connection outlives it", async () => {
+		const server = net.createServer((socket) => {
+			socket
+				.on("error", () => undefined)
+				.on("data", (data) => {
+					if (/^USER /m.test(String(data))) socket.write(":s 001 holdfast :welcome\r\n");
+				});
+		});
+		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+		atEnd(() => new Promise((resolve) => server.close(resolve)));
+		const { port } = server.address() as net.AddressInfo;
+		const login = { host: "127.0.0.1", port, tls: false, nick: "holdfast", user: "holdfast", account: "holdfast", password: undefined, login: "sasl" } as const;
+		const handshake = 1_000;
+		const connection = new IrcConnection(login, handshake);
+		await connection.register(login, never);
+		const over = AbortSignal.timeout(handshake); // begun later: when it is over, that of the handshake is too
+		await new Promise((resolve) => over.addEventListener("abort", resolve));
+		expect(connection.gone.aborted).toBe(false);
+		connection.end();
+		await connection.closed;
 	});
 
 	it("cuts lines between characters and at spaces", () => {

@@ -20,6 +20,32 @@ describe("platforms", () => {
 		expect(platformKind("email").settings.safeParse(mail).success).toBe(false); // a password in the clear
 	});
 
+	it.each([
+		["telegram", {}, { apiRoot: "https://elsewhere.test" }, { token: "1:A" }, { token: "1:B" }],
+		["slack", {}, {}, { appToken: "xapp-1", botToken: "xoxb-A" }, { appToken: "xapp-1", botToken: "xoxb-B" }],
+		["discord", {}, { api: "https://elsewhere.test" }, { token: "A" }, { token: "B" }],
+		["matrix", { homeserver: "https://a.test" }, { homeserver: "https://a.test", join: false }, { token: "A" }, { token: "B" }],
+	])("%s: the account is that of the token, whatever else is set", (kind, settings, others, keys, otherKeys) => {
+		const { account } = platformKind(kind);
+		expect(account(others, keys)).toBe(account(settings, keys));
+		expect(account(settings, otherKeys)).not.toBe(account(settings, keys));
+	});
+
+	it.each([
+		["xmpp", { jid: "bot@a.test" }, { jid: "Bot@a.test", resource: "other", rooms: ["r@muc.a.test"] }, { jid: "jo@a.test" }],
+		["irc", { host: "irc.test", nick: "bot" }, { host: "irc.test", nick: "bot", channels: ["#a"], tls: false }, { host: "irc.test", nick: "jo" }],
+		[
+			"email",
+			{ address: "bot@a.test", imap: { host: "imap.a.test" }, smtp: { host: "smtp.a.test" } },
+			{ address: "bot@a.test", imap: { host: "imap.a.test" }, smtp: { host: "other.test" }, copy: false },
+			{ address: "jo@a.test", imap: { host: "imap.a.test" }, smtp: { host: "smtp.a.test" } },
+		],
+	])("%s: the account is that of the address, also with another password", (kind, settings, others, another) => {
+		const { account } = platformKind(kind);
+		expect(account(others, { password: "B" })).toBe(account(settings, { password: "A" }));
+		expect(account(another, { password: "A" })).not.toBe(account(settings, { password: "A" }));
+	});
+
 	it("a missing package is a sentence with the command that installs it", async () => {
 		const name = "not-a-package-of-anyone";
 		await expect(loadPackage("Telegram", [name], () => import(/* @vite-ignore */ name))).rejects.toMatchObject({

@@ -3,11 +3,13 @@
  * stage says why.
  */
 import { randomBytes } from "node:crypto";
+import { getEventListeners } from "node:events";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Outbox } from "../../../src/gateway/outbox.js";
 import { OutboxStore } from "../../../src/gateway/outbox-store.js";
 import { type ChatRef, type Incoming, type Outgoing, type Platform, PlatformError, type Tapped } from "../../../src/gateway/platforms/index.js";
+import { firstWriter } from "../../../src/setup/platform.js";
 import { tempDir, until } from "../../support/dirs.js";
 
 /** A message of ours, as the person sees it. */
@@ -182,6 +184,20 @@ export function platformContract(name: string, stageOf: () => Promise<Stage>, co
 			expect((await failureOf(platform.account(never))).kind).toBe("key");
 			const run = platform.run({ message: async () => undefined, tapped: async () => undefined, connection: () => undefined }, never);
 			expect((await failureOf(run)).kind).toBe("key");
+		});
+
+		test("setup hears who writes first", async () => {
+			const [platform, chat] = [await stage.open(), await stage.chat()];
+			const end = new AbortController();
+			const heard = firstWriter(platform, end.signal);
+			// Until the platform is connected, what is said may be in its history alone, which setup does not read.
+			const saying = setInterval(() => void chat.say("it is me"), 500);
+			try {
+				expect((await heard)?.id).toBe(chat.person);
+			} finally {
+				clearInterval(saying);
+				end.abort();
+			}
 		});
 
 		test("text comes in with its chat, person and id, and goes out in the platform's own form", async () => {
@@ -392,6 +408,18 @@ export function platformContract(name: string, stageOf: () => Promise<Stage>, co
 		test("a cut line is told, and mended; nothing said meanwhile is lost", () => cut(() => stage.drop()));
 
 		test("a line that was cut for long: what was missed is read before what is live", () => cut(() => stage.dropForLong?.()));
+
+		test("a request that is over leaves nothing on its signal", async () => {
+			const [one, chat] = [await start(), await stage.chat()];
+			const { signal } = new AbortController();
+			await one.platform.account(signal);
+			const out = outgoing(chat.ref, "hello");
+			const { id } = await one.platform.send(out, signal);
+			await one.platform.edit?.(id, { ...out, text: "hello again" }, signal);
+			await one.platform.find?.(out, signal);
+			await one.platform.typing?.(chat.ref, signal);
+			expect(getEventListeners(signal, "abort")).toEqual([]);
+		});
 
 		test("a dead chat is an error of kind dead", async () => {
 			const one = await start();

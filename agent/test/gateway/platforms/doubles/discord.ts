@@ -56,6 +56,11 @@ export class DiscordDouble {
 		return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
 	}
 
+	/** What a person says now reaches the bot at once. */
+	get connected(): boolean {
+		return this.#socket?.readyState === 1;
+	}
+
 	async close(): Promise<void> {
 		this.drop();
 		this.#server.closeAllConnections();

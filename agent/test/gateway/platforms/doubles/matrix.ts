@@ -152,9 +152,11 @@ export class MatrixDouble {
 		if (!news() && Number(query.get("timeout")) > 0)
 			await new Promise<void>((resolve) => {
 				const wake = (): void => {
+					clearTimeout(timer);
 					this.#waiting.delete(wake);
 					resolve();
 				};
+				const timer = setTimeout(wake, Number(query.get("timeout")));
 				this.#waiting.add(wake);
 				gone.signal.addEventListener("abort", wake);
 			});

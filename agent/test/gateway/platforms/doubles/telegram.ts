@@ -142,9 +142,11 @@ export class TelegramDouble {
 		if (this.#queue.length === 0 && Number(body.timeout) > 0)
 			await new Promise<void>((resolve) => {
 				const wake = (): void => {
+					clearTimeout(timer);
 					this.#waiting.delete(wake);
 					resolve();
 				};
+				const timer = setTimeout(wake, Number(body.timeout) * 1_000);
 				this.#waiting.add(wake);
 				wait.signal.addEventListener("abort", wake);
 			});
