@@ -55,7 +55,7 @@ class LongestFirst extends BaseSequencer {
 
 /**
  * Tests import the parts of src as the build has compiled them: Node loads hundreds of modules as they are in a third of the time that their
- * transformation takes. `npm test` builds first, and so does whoever runs vitest by hand.
+ * transformation takes, for each file of tests anew. `npm test` builds first, and so does whoever runs vitest by hand.
  */
 const compiled: Plugin = {
 	name: "compiled",
@@ -84,7 +84,6 @@ export default defineConfig({
 		maxWorkers: 4,
 		sequence: { sequencer: LongestFirst },
 		pool: "forks",
-		isolate: false, // a worker plays one file after another, with the modules that it has: support/leaks.ts sees that none leaves the next one anything
 		execArgv: ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"], // as in src/doors/cli/main.ts: each file would pay for it
 	},
 });

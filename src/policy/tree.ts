@@ -1,4 +1,5 @@
 /** Shell text as a tree, from tree-sitter's grammar of bash, within limits that hold for any text. */
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -38,11 +39,15 @@ export function loadParser(): Promise<void> {
 	return loading;
 }
 
-/** Each life has a module, and so a memory, of its own: one whose stack has overflowed cannot be trusted any more. */
+/**
+ * Each life has a module, and so a memory, of its own: one whose stack has overflowed cannot be trusted any more. A program may have several copies of
+ * this file (the bundle of the command line, and the library that a part of the page imports), so the name of the module is no mere count.
+ */
 async function load(): Promise<void> {
 	const library = parserFile();
 	const compiled = compileBaseline([fileURLToPath(library).replace(/\.m?js$/, ".wasm"), grammarFile()]);
-	const { Language, Parser } = (await import(`${library}?life=${lives++}`)) as typeof import("web-tree-sitter");
+	lives++;
+	const { Language, Parser } = (await import(`${library}?life=${randomUUID()}`)) as typeof import("web-tree-sitter");
 	await Parser.init();
 	const bash = await Language.load(fs.readFileSync(grammarFile()));
 	parser = new Parser().setLanguage(bash);

@@ -98,8 +98,8 @@ export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Membe
  * Halts a tree before `signal`, at a moment when the reaction of each parent is known. A shell blocks TERM and INT while it forks, and an interactive
  * bash ignores TERM only outside of a fork: stopped during a fork, it seems to accept the signal, and then drops it. So a parent that blocks the
  * signal is continued for a moment, after all below it. Where one of them must stay stopped, so must the parent: a shell with job control takes a stopped
- * child for one that it need not wait for, also if the child was stopped only a moment before the shell. On a busy machine, a process waits for its turn before it stops or continues, and its mask may change until
- * then.
+ * child for one that it need not wait for, also if the child was stopped only a moment before the shell. On a busy machine, a process waits for its turn
+ * before it stops or continues, and its mask may change until then.
  */
 export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) => Members, signal: "SIGINT" | "SIGTERM", except?: number): Promise<Halted> {
 	const deadline = Date.now() + TURNS_MS;
@@ -127,7 +127,7 @@ export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) =>
 		const withBelow = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(withBelow)];
 		const free = forking.filter((pid) => !stays(pid));
 		if (free.length === 0 || round === FORK_ROUNDS) return { ...halted, forking: forking.filter((pid) => busy.includes(pid) || !free.includes(pid)) };
-		await kernel.signal(continued(halted.now, [...new Set(free.flatMap(withBelow))]));
+		await kernel.signal([...continued(halted.now, [...new Set(free.flatMap(withBelow))]), ...halted.others]); // the next halt would take others for stopped by another program
 		await sleep(FORK_MS);
 		const isBusy = (status: string | undefined) => blocked(status) && runs(status);
 		const after = await settled(free, (status) => !isBusy(status));
@@ -171,10 +171,9 @@ export function continuedBut({ now, pids }: Pick<Halted, "now" | "pids">, deaf: 
 
 /**
  * Returns the parents that ignore a signal that one of their children does not ignore: interactive shells ignore TERM; a background subshell and a
- * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore. A shell
- * with job control has seen its child stopped, or will see it end by the hangup, whatever the child ignores. So do
- * those that ignore it and have such a child, and parents that are still forking, of which that is unknown. `before`: parents that have lost a child to
- * an earlier signal.
+ * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore. So do
+ * those that ignore it and have such a child, and parents that are still forking, of which that is unknown. A shell with job control has seen its child
+ * stopped, or will see it end by the hangup, whatever the child ignores. `before`: parents that have lost a child to an earlier signal.
  */
 export async function deafParents(
 	kernel: Kernel,

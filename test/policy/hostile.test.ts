@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { beforeEach, expect, test } from "vitest";
 import { decide, loadParser } from "../../src/policy/index.js";
@@ -97,12 +99,28 @@ test("mutated commands: no crash, no hang", async () => {
 	expect(JSON.parse(stdout)).toMatchObject({ commands: 1500, seed: 42 });
 });
 
+const OVERFLOWS = `<<EOF\n${"{ reoOF\n".repeat(1_982)}{ reoot; }`; // found by chance; longer ones are refused for their depth
+
 test("a text that overflows the parser's stack is asked about, and the next one is read as ever", async () => {
-	const text = `<<EOF\n${"{ reoOF\n".repeat(1_982)}{ reoot; }`; // found by chance; longer ones are refused for their depth
+	const text = OVERFLOWS;
 	for (let times = 0; times < 3; times++) {
 		expect(decide(text, { cwd: "/" }).decision).toBe("ask");
 		await loadParser();
 	}
 	expect(decide("ls -la", { cwd: "/" }).decision).toBe("allow");
 	expect(decide("for i in a b c; do echo $i; done", { cwd: "/" }).decision).toBe("allow");
+});
+
+// As in `holdfast serve`: the command line has one copy of the library, and the part of the page that the agent brings imports another.
+test("a text that overflows the parser's stack of one copy of the library does no harm to another copy in the same program", () => {
+	const copies = ["policy/index.js", "lib/policy.js"].map((name) => pathToFileURL(path.resolve("dist", name)).href);
+	const script = `
+		const [one, other] = await Promise.all(${JSON.stringify(copies)}.map((copy) => import(copy)));
+		await one.loadParser();
+		const said = [one.decide(${JSON.stringify(OVERFLOWS)}, { cwd: "/" }).decision];
+		await other.loadParser();
+		said.push(other.decide("for i in a b c; do echo $i; done", { cwd: "/" }).decision);
+		process.stdout.write(said.join(" "));`;
+	const { stdout, stderr, signal } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8", timeout: 100_000 });
+	expect({ stdout, stderr, signal }).toEqual({ stdout: "ask allow", stderr: "", signal: null });
 });

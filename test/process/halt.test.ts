@@ -1,0 +1,29 @@
+/** What is stopped only because it shares a group with the tree goes on afterwards. */
+import { spawn } from "node:child_process";
+import { expect, test } from "vitest";
+import { localKernel } from "../../src/base/local-kernel.js";
+import { haltBefore } from "../../src/process/halt.js";
+import { atEnd } from "../support/home.js";
+
+/** Blocks TERM, as a shell does while it forks, has two children in its group, and prints their pids. */
+const FORKING = `
+	use POSIX; $| = 1;
+	sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM));
+	for (1, 2) { my $pid = fork; if (!$pid) { exec "sleep", "600" } print "$pid\n" }
+	sleep 600`;
+
+test("a process beside the tree is continued, however often a parent had to be waited for", async () => {
+	const leader = spawn("perl", ["-e", FORKING], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
+	const pid = leader.pid as number;
+	const over = new Promise((resolve) => leader.once("exit", resolve));
+	atEnd(async () => {
+		process.kill(-pid, "SIGKILL");
+		await over;
+	});
+	let said = "";
+	for await (const piece of leader.stdout) if ((said += piece).split("\n").length > 2) break;
+	const [child, beside] = said.split("\n").map(Number) as [number, number];
+	const { pids, others, forking } = await haltBefore(localKernel, () => ({ pids: [pid, child], ours: new Set() }), "SIGTERM");
+	expect({ pids, forking }).toEqual({ pids: [pid, child], forking: [] });
+	expect(others).toEqual([expect.objectContaining({ pid: beside, signal: "SIGCONT" })]);
+});
