@@ -127,7 +127,8 @@ export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) =>
 		const withBelow = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(withBelow)];
 		const free = forking.filter((pid) => !stays(pid));
 		if (free.length === 0 || round === FORK_ROUNDS) return { ...halted, forking: forking.filter((pid) => busy.includes(pid) || !free.includes(pid)) };
-		await kernel.signal([...continued(halted.now, [...new Set(free.flatMap(withBelow))]), ...halted.others]); // the next halt would take others for stopped by another program
+		const again = continued(halted.now, [...new Set(free.flatMap(withBelow))]);
+		await kernel.signal([...again, ...halted.others]); // the next halt would take the others for stopped by another program
 		await sleep(FORK_MS);
 		const isBusy = (status: string | undefined) => blocked(status) && runs(status);
 		const after = await settled(free, (status) => !isBusy(status));

@@ -21,7 +21,10 @@ test("a process beside the tree is continued, however often a parent had to be w
 		await over;
 	});
 	let said = "";
-	for await (const piece of leader.stdout) if ((said += piece).split("\n").length > 2) break;
+	for await (const piece of leader.stdout) {
+		said += piece;
+		if (said.split("\n").length > 2) break;
+	}
 	const [child, beside] = said.split("\n").map(Number) as [number, number];
 	const { pids, others, forking } = await haltBefore(localKernel, () => ({ pids: [pid, child], ours: new Set() }), "SIGTERM");
 	expect({ pids, forking }).toEqual({ pids: [pid, child], forking: [] });
