@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { taskKey } from "../../src/base/index.js";
 import { handBack } from "../../src/notices/index.js";
 import { Keyboard } from "../../src/process/index.js";
 import { outputOf, recordedTasks, TaskTranscript, type TranscriptEntry } from "../../src/transcript/index.js";
@@ -212,6 +213,8 @@ test("--follow shows what is there, then what comes, once each; processes that a
 test("the tasks with a transcript are those of agents and those of people, the one that was active last first", async () => {
 	const runtime = await testRuntime({ task: "agent" });
 	await runtime.terminal({ command: "true" });
+	const audit = path.join(runtime.home.audit, `${taskKey("agent")}.jsonl`);
+	await until("its end is on record, which comes after the answer", () => fs.readFileSync(audit, "utf8").includes('"event":"ended"'));
 	await (await runtime.spawn({ command: "true", task: "person" })).wait();
 	const runs = await runtime.spawn({ command: "exec sleep 300", task: "runs" });
 	const names = () => recordedTasks(runtime, 10).map(({ task }) => task);
