@@ -90,7 +90,9 @@ export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Membe
 		for (const { pid, start } of fresh) sent.set(pid, start);
 		const single = fresh.filter(({ pgrp }) => !whole.has(pgrp)).map(({ pid }) => pid);
 		await kernel.signal([...[...whole].map((group) => ({ pid: -group, signal: "SIGSTOP" as const })), ...to(now, single, "SIGSTOP")]);
-		if (found.present?.().every((pid) => sent.has(pid))) return halted();
+		// Others in a group may have forked since the snapshot: only the next one shows all that has to be continued.
+		const isAlone = [...groups].every((group) => now.groupOf(group).every((pid) => found.pids.includes(pid)));
+		if (isAlone && found.present?.().every((pid) => sent.has(pid))) return halted();
 	}
 }
 

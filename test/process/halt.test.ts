@@ -1,8 +1,10 @@
 /** What is stopped only because it shares a group with the tree goes on afterwards. */
 import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
+import type { Kernel } from "../../src/base/kernel.js";
 import { localKernel } from "../../src/base/local-kernel.js";
-import { haltBefore } from "../../src/process/halt.js";
+import { halt, haltBefore } from "../../src/process/halt.js";
 import { atEnd } from "../support/home.js";
 
 /** Blocks TERM, as a shell does while it forks, has two children in its group, and prints their pids. */
@@ -11,6 +13,38 @@ const FORKING = `
 	sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM));
 	for (1, 2) { my $pid = fork; if (!$pid) { exec "sleep", "600" } print "$pid\n" }
 	sleep 600`;
+
+/** Has a child, and another one once it has read a line. */
+const FORKS_LATE = `
+	$| = 1;
+	for (1, 2) { my $pid = fork; if (!$pid) { exec "sleep", "600" } print "$pid\n"; <STDIN> if $_ == 1 }
+	sleep 600`;
+
+test("a process that one of Holdfast's own forks into the group of the tree just before that is stopped is continued", async () => {
+	const keeper = spawn("perl", ["-e", FORKS_LATE], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
+	const pid = keeper.pid as number;
+	const over = new Promise((resolve) => keeper.once("exit", resolve));
+	atEnd(async () => {
+		process.kill(-pid, "SIGKILL");
+		await over;
+	});
+	const pids = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]();
+	const next = async () => Number((await pids.next()).value);
+	const child = await next();
+	let late: number | undefined;
+	const kernel: Kernel = {
+		...localKernel,
+		async signal(sent) {
+			if (late === undefined) {
+				keeper.stdin.write("\n");
+				late = await next();
+			}
+			return localKernel.signal(sent);
+		},
+	};
+	const { others } = await halt(kernel, () => ({ pids: [child], ours: new Set([pid]), present: () => [child] }));
+	expect(others.map((one) => one.pid).sort()).toEqual([pid, late].sort());
+});
 
 test("a process beside the tree is continued, however often a parent had to be waited for", async () => {
 	const leader = spawn("perl", ["-e", FORKING], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
