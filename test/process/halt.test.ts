@@ -7,6 +7,18 @@ import { localKernel } from "../../src/base/local-kernel.js";
 import { halt, haltBefore } from "../../src/process/halt.js";
 import { atEnd } from "../support/home.js";
 
+/** Starts a script of perl that leads a group of its own, which ends with the test. */
+function leading(script: string) {
+	const program = spawn("perl", ["-e", script], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
+	const pid = program.pid as number;
+	const over = new Promise((resolve) => program.once("exit", resolve));
+	atEnd(async () => {
+		process.kill(-pid, "SIGKILL");
+		await over;
+	});
+	return { program, pid };
+}
+
 /** Blocks TERM, as a shell does while it forks, has two children in its group, and prints their pids. */
 const FORKING = `
 	use POSIX; $| = 1;
@@ -21,13 +33,7 @@ const FORKS_LATE = `
 	sleep 600`;
 
 test("a process that one of Holdfast's own forks into the group of the tree just before that is stopped is continued", async () => {
-	const keeper = spawn("perl", ["-e", FORKS_LATE], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
-	const pid = keeper.pid as number;
-	const over = new Promise((resolve) => keeper.once("exit", resolve));
-	atEnd(async () => {
-		process.kill(-pid, "SIGKILL");
-		await over;
-	});
+	const { program: keeper, pid } = leading(FORKS_LATE);
 	const pids = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]();
 	const next = async () => Number((await pids.next()).value);
 	const child = await next();
@@ -47,13 +53,7 @@ test("a process that one of Holdfast's own forks into the group of the tree just
 });
 
 test("a process beside the tree is continued, however often a parent had to be waited for", async () => {
-	const leader = spawn("perl", ["-e", FORKING], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
-	const pid = leader.pid as number;
-	const over = new Promise((resolve) => leader.once("exit", resolve));
-	atEnd(async () => {
-		process.kill(-pid, "SIGKILL");
-		await over;
-	});
+	const { program: leader, pid } = leading(FORKING);
 	let said = "";
 	for await (const piece of leader.stdout) {
 		said += piece;
