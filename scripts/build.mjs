@@ -44,6 +44,7 @@ await buildWeb();
 compile("agent/tsconfig.json"); // against the declarations of the core
 compile("browser/tsconfig.json");
 fs.chmodSync(path.join(root, "agent/dist/cli/main.js"), 0o755);
+linkAgent();
 
 /** The pages that `npm install -g` brings: what the built command line says of itself. */
 function buildMan() {
@@ -53,6 +54,12 @@ function buildMan() {
 	const { status } = spawnSync(process.execPath, [bin, "man", "--output", dir, "--json"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 	if (status !== 0) process.exit(status ?? 1);
 	fs.rmSync(path.join(root, "dist/bin/.compiled"), { recursive: true, force: true }); // little of each chunk: the first real command keeps more
+}
+
+/** For `npx holdfast-agent`: npm links only commands that are there when it installs, and this one comes with the build. */
+function linkAgent() {
+	const link = path.join(root, "node_modules/.bin/holdfast-agent");
+	if (!fs.lstatSync(link, { throwIfNoEntry: false })) fs.symlinkSync("../holdfast-agent/dist/cli/main.js", link);
 }
 
 /** Whether a file below a folder is newer than another file, or that is not there. */

@@ -48,8 +48,8 @@ export class Registry {
 		this.#machineOf = machineOf;
 	}
 
-	/** Returns the running processes, of one task if given. Settles ends that were not noticed yet. */
-	running(task?: string): Process[] {
+	/** Returns the running processes, of one task if given. Settles ends that were not noticed yet. `shells: false`: looks at those of commands only. */
+	running(task?: string, { shells = true }: { readonly shells?: boolean } = {}): Process[] {
 		const found: Process[] = [];
 		const answered = answeredIn(this.home);
 		const names = namesIn(this.home.live).filter((id) => isId(id) && !answered.has(id));
@@ -57,7 +57,7 @@ export class Registry {
 		for (const id of this.#specs.keys()) if (!there.has(id)) this.#specs.delete(id);
 		for (const id of names) {
 			const spec = this.#specOf(id);
-			if (!spec || (task !== undefined && spec.task !== task)) continue;
+			if (!spec || (task !== undefined && spec.task !== task) || (!shells && spec.kind !== undefined)) continue;
 			const process = this.#process(spec);
 			if (plainlyRuns(process.dir, spec)) {
 				found.push(process);

@@ -308,8 +308,8 @@ export class Runtime implements AsyncDisposable {
 	 * Refreshes the state of remote processes. Returns a sentence for each machine that could not be reached, or not within `ms`. `reached`: only over
 	 * open links.
 	 */
-	async sync({ reached = false, signal, ms, ...options }: SyncOptions = {}): Promise<string[]> {
-		const live = this.list({ ...options, ended: false }).filter(({ machine, unreachable }) => !reached || (machine.connected && unreachable === undefined));
+	async sync({ reached = false, signal, ms, task = this.task, shells = false }: SyncOptions = {}): Promise<string[]> {
+		const live = this.registry.running(task ?? undefined, { shells }).filter(({ machine, unreachable }) => !reached || (machine.connected && unreachable === undefined));
 		const notes = await Promise.all(live.map((process) => process.sync(signal, ms)));
 		return [...new Set(notes.filter((note) => note !== undefined))];
 	}

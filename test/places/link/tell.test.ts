@@ -54,6 +54,38 @@ describe("telling a shell", () => {
 		expect(fs.readdirSync(dir).sort()).toEqual(["in", "sent.a.3"]);
 	});
 
+	test("a line has the mark of the one before, as new; without that it has a mark of its own", async () => {
+		const link = await open();
+		const { dir, taken, line } = directories();
+		const mark = (name: string) => path.join(dir, `sent.${name}`);
+		expect(await link.tell(dir, line("a.1"))).toBe("told");
+		const { ino } = fs.statSync(mark("a.1"));
+		const then = Date.now() / 1000 - 3600;
+		fs.writeFileSync(path.join(mark("a.1"), "moved"), "/tmp");
+		fs.utimesSync(mark("a.1"), then, then);
+		expect(await link.tell(dir, line("a.2", { done: "a.1" }))).toBe("told");
+		expect(fs.statSync(mark("a.2")).ino).toBe(ino);
+		expect(fs.statSync(mark("a.2")).mtimeMs / 1000).toBeGreaterThan(then + 1800); // else the next program would take it for an old one
+		expect(fs.readdirSync(mark("a.2"))).toEqual([]);
+		expect(await link.tell(dir, line("a.3", { done: "a.1" }))).toBe("told");
+		expect(taken()).toBe("say a.1\nsay a.2\nsay a.3\n");
+		expect(fs.readdirSync(dir).sort()).toEqual(["in", "sent.a.2", "sent.a.3"]);
+	});
+
+	test("two links that send the same line at once tell it once, and a line that was taken back is told by none", async () => {
+		const links = [await open(), await open()];
+		const { dir, taken, line } = directories();
+		for (let count = 1; count <= 1000; count++) {
+			const one = line(`a.${count}`, { done: count === 1 ? "" : `a.${count - 1}` });
+			expect((await Promise.all(links.map((link) => link.tell(dir, one)))).sort()).toEqual(["had", "told"]);
+			expect(taken()).toBe(`say a.${count}\n`);
+		}
+		fs.symlinkSync("withdrawn", path.join(dir, "sent.b"));
+		for (const link of links) expect(await link.tell(dir, line("b", { done: "a.1000" }))).toBe("had");
+		expect(taken()).toBe("");
+		expect(fs.readdirSync(dir).sort()).toEqual(["in", "sent.a.1000", "sent.b"]);
+	});
+
 	test("does nothing if something is missing, or if the shell is in another directory", async () => {
 		const link = await open();
 		const { dir, slot, taken, line } = directories();

@@ -5,8 +5,8 @@
 # shell with that pid is in another directory, the caller has to handle it.
 sub told {
 	my ($dir, $name, $done, $from, $needed, $text, @files) = @_;
-	unmark("$dir/sent.$_") for $done ne "" ? $done : old_marks($dir);
-	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if -d "$dir/sent.$name" || -l "$dir/sent.$name";    # a link: the line was withdrawn
+	if ($done eq "") { unmark("$dir/sent.$_") for old_marks($dir) }
+	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if lstat "$dir/sent.$name" and -d _ || -l _;    # a link: the line was withdrawn
 	for ($dir, split m{/(?=/)}, $needed) { return "gone" if !-d $_ }
 	if ($from =~ /^(\d+) (.*)$/s) {
 		my @there = stat "/proc/$1/cwd";
@@ -17,13 +17,25 @@ sub told {
 		my ($how, $path) = shift(@files) =~ /^(.)(.*)$/s;
 		put($path, unescape(shift @files), $how eq ">" ? O_TRUNC : 0) or return "$path cannot be written: $!";
 	}
-	mkdir("$dir/sent.$name", 0700) or return $! == EEXIST ? "had" : "$dir cannot be written: $!";
+	mark("$dir/sent.$name", $done eq "" ? undef : "$dir/sent.$done") or return $! == EEXIST ? "had" : "$dir cannot be written: $!";
 	if (sysopen(my $fifo, "$dir/in", O_RDWR | O_NONBLOCK)) {
 		return "told" if -p $fifo && syswrite($fifo, unescape($text));    # up to PIPE_BUF: all of it or nothing
 	}
 	my $why = $!;
 	rmdir "$dir/sent.$name";
 	return "it takes nothing: $why";
+}
+
+# Makes the mark of a line, once only. A mark that is no longer needed is renamed: a new directory, and the end of the old one, cost a file system as much
+# as all the rest of a line. Only one of two that rename it succeeds.
+sub mark {
+	my ($mark, $old) = @_;
+	if (defined $old) {
+		unlink "$old/moved";
+		return 1 if utime(undef, undef, $old) && rename $old, $mark;    # its age counts from now
+		unmark($old);
+	}
+	return mkdir $mark, 0700;
 }
 
 sub unmark { unlink "$_[0]/moved"; rmdir $_[0] }

@@ -20,7 +20,7 @@ sub settle {
 	my ($id) = @_;
 	my $request = $parked{$id} or return;
 	my $path = $request->{kind} eq "m" ? $request->{path} : $request->{path} =~ m{^(.+)/[^/]*$}s ? $1 : "/";
-	$path =~ s{/[^/]*$}{} while $path =~ m{/} && !-d $path && $request->{kind} eq "f";    # the directory does not exist yet: wait in its nearest existing parent
+	$path =~ s{/[^/]*$}{} while $request->{kind} eq "f" && $path =~ m{/} && !-d $path;    # the directory does not exist yet: wait in its nearest existing parent
 	$path = "/" if $path eq "";
 	if (!defined $request->{at} || $request->{at} ne $path) {
 		if (defined $request->{at}) { delete $waiting{ $request->{at} }{$id}; delete $waiting{ $request->{at} } if !%{ $waiting{ $request->{at} } } }
@@ -97,11 +97,11 @@ sub settle_directory {
 # Returns the first 64 bytes if they end in their only newline; anything else is incomplete. More may follow them.
 sub record {
 	my ($path) = @_;
-	my $file = open_file($path) or return ("", 0);
+	sysopen(my $file, $path, O_RDONLY | O_NONBLOCK) or return ("", 0);
 	sysread($file, my $bytes, 64);
-	return ("", 0) if length $bytes != 64 || index($bytes, "\n") != 63;
+	return ("", 0) if !defined $bytes || length $bytes != 64 || index($bytes, "\n") != 63;
 	$bytes =~ s/ *\n$//;
-	return ($bytes, sprintf("%.3f", (stat_of($path))[9] || 0));
+	return ($bytes, sprintf("%.3f", (stat_of($file))[9] || 0));
 }
 
 sub size { my @s = stat $_[0]; return @s ? $s[7] : -1 }
