@@ -1,4 +1,4 @@
-/** What is known of a chat: `gateway/chats/KEY.json`. All but the conversation and the chat itself can be found out again, so it is not synced each time. */
+/** The state of a chat: `gateway/chats/KEY.json`. All but the conversation and the chat itself can be found out again, so it is not synced each time. */
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
@@ -9,7 +9,7 @@ const stateSchema = z.object({
 	key: z.string(),
 	platform: z.string(),
 	chat: z.object({ id: z.string(), kind: z.enum(["direct", "group"]), thread: z.string().optional(), name: z.string().optional() }),
-	/** Who wrote last. */
+	/** The person who wrote last. */
 	person: z.object({ id: z.string(), name: z.string().optional() }).optional(),
 	/** The current one. */
 	conversation: z.string().optional(),

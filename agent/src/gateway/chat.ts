@@ -18,10 +18,10 @@ import { startText } from "./words.js";
 
 const RETRY_MS = 5_000;
 
-/** What a chat does with a message: command, answer to a question, or something said. In handle.ts. */
+/** Handles a message in a chat: a command, an answer to a question, or something said. In handle.ts. */
 export type Handle = (chat: Chat, item: ChatMessage) => Promise<void>;
 
-/** What a person has written, with the time at which it was stored. */
+/** A person's message, with the time at which it was stored. */
 export type ChatMessage = Extract<WaitingItem, { kind: "user" }>;
 
 export interface ChatParts {
@@ -307,7 +307,7 @@ export class Chat {
 		setTimeout(() => this.wake(), RETRY_MS).unref();
 	}
 
-	/** Who wants the conversation meanwhile waits, and opens it anew. */
+	/** Closes the conversation. A caller that wants it meanwhile waits, and opens it anew. */
 	#leave(): Promise<void> {
 		const opening = this.#agent;
 		this.#agent = undefined;
@@ -328,7 +328,7 @@ export class Chat {
 	}
 }
 
-/** Of ids of others, which may hold anything: for ids of ours. */
+/** Hashes ids of others, which may hold anything, for ids of ours. */
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
 function isThere(hall: Hall, id: string): boolean {

@@ -66,7 +66,7 @@ export class Chats {
 		return this.#all.get(keyOf(link.name, { chat, person }, perPerson));
 	}
 
-	/** What was stored last in each chat of a platform. */
+	/** Returns the last stored message of each chat of a platform. */
 	seen(link: Link): LastSeen[] {
 		return this.all.flatMap(({ state: { platform, chat, last } }) => (platform === link.name && last ? [{ chat, ...last }] : []));
 	}

@@ -102,7 +102,7 @@ function setNews(chat: Chat, mode: string): string {
 	return `News of background processes: ${mode}.`;
 }
 
-/** Of this chat; of all doors for those who may do everything. */
+/** Lists conversations: this chat's; for a person who may do everything, those of all doors. */
 function sessionList(chat: Chat, all: boolean): string {
 	const sessions = listSessions(chat.hall.home, { limit: LISTED, ...(all ? {} : { task: chat.key }) });
 	if (sessions.length === 0) return "There is no conversation yet.";

@@ -1,4 +1,4 @@
-/** What of a conversation's lines a chat is told. Each message has an id made of the line that it comes from, so that it is told once, however often this is asked. */
+/** The lines of a conversation that a chat is told. Each message's id is made of its line, so that it is told once, however often the chat asks. */
 import type { Entry } from "../talk/index.js";
 import type { OutItem } from "./outbox-store.js";
 import type { Platform } from "./platforms/platform.js";

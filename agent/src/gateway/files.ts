@@ -16,7 +16,7 @@ const RECEIVED = "/tmp/holdfast-received";
 
 export interface Taken {
 	readonly files: readonly FileRef[];
-	/** What could not be taken, in words. */
+	/** Files that could not be taken, in words. */
 	readonly problems: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export async function takeFiles(paths: GatewayPaths, key: string, files: readonl
 	return { files: taken, problems };
 }
 
-/** Where they are in the place of the conversation. What cannot be put there is said. */
+/** Puts files into the place of the conversation and returns their paths. A failure becomes a problem. */
 export async function putFiles(conversation: Conversation, files: readonly FileRef[]): Promise<Taken> {
 	const put: FileRef[] = [];
 	const problems: string[] = [];

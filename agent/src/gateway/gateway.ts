@@ -198,7 +198,7 @@ export class Gateway {
 		this.#noteStatus();
 	}
 
-	/** What was left by a gateway that was killed goes on before anything new is heard; a few at once. */
+	/** Lets chats that a killed gateway left unfinished go on before anything new is heard; a few at once. */
 	async #recover(): Promise<void> {
 		const left = this.#chats.all.filter((chat) => chat.unfinished).sort((a, b) => b.state.active - a.state.active);
 		const worker = async (): Promise<void> => {

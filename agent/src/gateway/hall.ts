@@ -1,4 +1,4 @@
-/** What all chats of a gateway share. */
+/** The parts that all chats of a gateway share. */
 import type { Runtime } from "holdfast";
 import type { AgentHome, Clock, KeyRing } from "../base/index.js";
 import type { AgentSettings } from "../chat/index.js";
@@ -16,7 +16,7 @@ export interface Hall {
 	readonly keys: KeyRing;
 	readonly people: People;
 	readonly clock: Clock;
-	/** Where shells of new conversations start. */
+	/** The start directory of new conversations' shells. */
 	readonly cwd: string;
 	readonly counters: Counters;
 	/** How often the same step may be cut short within an hour before the person is asked; default: as a conversation has it. */

@@ -1,4 +1,4 @@
-/** What a chat does with a message: an answer to a question, a command, or something that is said to the conversation. */
+/** Handles a message in a chat: an answer to a question, a command, or something that is said to the conversation. */
 import type { TurnEvent } from "../turn/index.js";
 import { type Chat, type ChatMessage as Message, shortHash } from "./chat.js";
 import { isCommand, runCommand } from "./commands.js";

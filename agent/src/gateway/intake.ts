@@ -1,4 +1,4 @@
-/** What comes in: strangers are told a code, and what the others write is on the disk before the platform is told that we have it. */
+/** Takes incoming messages: strangers are told a code, and a known person's message is on the disk before the platform is told that we have it. */
 import type { Chats } from "./chats.js";
 import { takeFiles } from "./files.js";
 import type { Hall, Link } from "./hall.js";

@@ -1,5 +1,5 @@
 /**
- * What is to be said on one platform, on the disk: `gateway/outbox-PLATFORM.jsonl`. A message is put in once by its id, and each step of its delivery is a line:
+ * The messages for one platform, on the disk: `gateway/outbox-PLATFORM.jsonl`. A message is put in once by its id, and each step of its delivery is a line:
  * ready → trying → sent | refused, with `opened` between for a message that is filled in afterwards. `ready` and `trying` are synced before the next step: a
  * `trying` without `sent` may have arrived.
  */
@@ -71,7 +71,7 @@ export class OutboxStore {
 	/** How long it was when it was last written anew. */
 	#compact: number;
 	readonly #waiting = new Map<string, Delivery>();
-	/** Of those that are settled: the platform's id, empty if it has none; of those with buttons also where they are. */
+	/** The settled messages: the platform's id, empty if it has none; for a message with buttons also its chat. */
 	readonly #settled = new Map<string, { readonly message: string; readonly chat?: OutItem["chat"] | undefined }>();
 	readonly #chats = new Map<string, { until?: number; dead?: string; noted: number }>();
 
@@ -105,7 +105,7 @@ export class OutboxStore {
 		return this.#settled.get(id)?.message || this.#waiting.get(id)?.opened;
 	}
 
-	/** Where a message with buttons is. */
+	/** Returns the chat of a message with buttons. */
 	chatOf(id: string): OutItem["chat"] | undefined {
 		return this.#settled.get(id)?.chat ?? this.#waiting.get(id)?.item.chat;
 	}

@@ -23,7 +23,7 @@ export interface OutboxOptions {
 	readonly store: OutboxStore;
 	readonly platform: Platform;
 	readonly clock?: Clock;
-	/** What was given up, and why. */
+	/** Reports messages that were given up, and why. */
 	readonly report?: (text: string) => void;
 	readonly told?: (what: "sent" | "again" | "refused" | "paused") => void;
 	/** Something of a chat was settled. */

@@ -8,11 +8,11 @@ export interface GatewayPaths {
 	readonly chats: string;
 	/** files/KEY/: what people have sent. */
 	readonly files: string;
-	/** Who may write, besides those of agent.json. */
+	/** People who may write, besides those of agent.json. */
 	readonly people: string;
 	/** Codes that strangers were given. */
 	readonly pairing: string;
-	/** What the gateway that runs says of itself. */
+	/** The status that the running gateway writes. */
 	readonly status: string;
 }
 
@@ -36,6 +36,6 @@ export function makeGatewayDirs({ root, chats, files }: GatewayPaths): void {
 export const chatFile = ({ chats }: GatewayPaths, key: string): string => path.join(chats, `${fileKey(key)}.json`);
 export const outboxFile = ({ root }: GatewayPaths, platform: string): string => path.join(root, `outbox-${fileKey(platform)}.jsonl`);
 export const gatewayClaim = (home: AgentHome, name: string): string => path.join(home.claims, `gateway-${name}`);
-/** Where all homes of this user look: in the default one. */
+/** A claim in the default home, where all homes of this user look. */
 export const accountClaim = (account: string): string =>
 	path.join(ownAgentHome({ ...process.env, HOLDFAST_AGENT_HOME: undefined }), "claims", `account-${account}`);

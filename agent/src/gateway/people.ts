@@ -1,6 +1,6 @@
 /**
- * Who may write. Nobody, unless agent.json names them or a person with an account on this machine has let them in: `holdfast-agent pairing approve CODE`. A
- * stranger in a private chat is told a code, once an hour; nothing else comes of what a stranger writes.
+ * The people who may write: none, unless agent.json names them or a person with an account on this machine has let them in: `holdfast-agent pairing approve
+ * CODE`. A stranger in a private chat is told a code, once an hour; nothing else comes of what a stranger writes.
  */
 import { randomInt } from "node:crypto";
 import fs from "node:fs";

@@ -111,7 +111,7 @@ export class Progress {
 		await this.#request(async (signal) => platform.edit?.(message, { id: "progress", chat: refOf(chat), text, rings: false }, signal));
 	}
 
-	/** What cannot be shown is not shown. A pause that is asked for counts for all that is sent there. */
+	/** Makes a request; an update that fails is not shown. A pause that the platform asks for counts for the whole chat. */
 	async #request(work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
 		try {
 			await work(AbortSignal.timeout(REQUEST_MS));

@@ -46,7 +46,7 @@ export class Questions {
 		}
 	}
 
-	/** What waits now, and what was settled while nobody looked. */
+	/** Asks what waits, and settles what was answered while the gateway did not listen. */
 	async look(): Promise<void> {
 		for (const { id, state } of this.#hall.runtime.approvals.list({ all: true })) {
 			if (state === "pending") await this.#ask(id);
@@ -143,7 +143,7 @@ export class Questions {
 		return this.open(chat).filter(({ created_at }) => Date.parse(created_at) <= written || Date.parse(created_at) > Date.now());
 	}
 
-	/** What this message has decided already, before the gateway was killed. */
+	/** Returns the decisions that this message made before the gateway was killed. */
 	#answered({ link }: Chat, person: PersonRef, at: string): string | undefined {
 		const by = answererOf(link, person);
 		const then = this.#hall.runtime.approvals

@@ -10,7 +10,7 @@ export const UNIT = "holdfast-agent-gateway.service";
 export interface ServiceOptions {
 	/** The program, and what it is started with: node and main.js. */
 	readonly command: readonly string[];
-	/** Where shells of conversations start. */
+	/** The start directory of conversations' shells. */
 	readonly cwd: string;
 	/** Variables that the service is to have: homes that are not where they are by default. */
 	readonly env: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export function unitFile(env: NodeJS.ProcessEnv = process.env): string {
 	return path.join(config, "systemd", "user", UNIT);
 }
 
-/** What is there now; undefined: nothing. */
+/** Returns the installed unit; undefined: none. */
 export const installedUnit = (file = unitFile()): string | undefined => readIfThere(file)?.toString("utf8");
 
 export function writeUnit(text: string, file = unitFile()): string {

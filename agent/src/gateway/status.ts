@@ -1,4 +1,4 @@
-/** What a gateway that runs says of itself: `gateway/status.json`, for `gateway status` and the page. Whether it runs at all its claims say. */
+/** The status that the running gateway writes: `gateway/status.json`, for `gateway status` and the page. Its claims say whether it runs at all. */
 import * as z from "zod";
 import { type AgentHome, Claim, fileKey, readIfThere, writeWhole } from "../base/index.js";
 import { gatewayClaim, gatewayPaths } from "./paths.js";

@@ -7,7 +7,7 @@ import { shownName } from "./route.js";
 const EXCHANGES = 3;
 const EXCHANGE_CHARS = 1_000;
 
-/** What a conversation in a chat is to know: where it is, and what came before. */
+/** Returns the first words for a conversation in a chat: where it is, and what came before. */
 export function startText(hall: Hall, { name, platform }: Link, { chat }: ChatState, from: string | undefined): string {
 	const where =
 		chat.kind === "group"

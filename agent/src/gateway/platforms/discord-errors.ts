@@ -1,4 +1,4 @@
-/** What Discord's errors mean for a message. */
+/** The meaning of Discord's errors for a message. */
 import { fromNetwork, later } from "./failures.js";
 import { PlatformError } from "./platform.js";
 

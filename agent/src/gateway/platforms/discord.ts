@@ -29,7 +29,7 @@ const TRAITS: PlatformTraits = {
 	typing: true,
 	silent: true,
 };
-/** What the bot hears: servers (for their channels), messages in them, direct messages, and the text of messages. */
+/** The events that the bot hears: servers (for their channels), messages in them, direct messages, and the text of messages. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
 const [NO_EMBEDS, SILENT, FOR_ONE] = [1 << 2, 1 << 12, 1 << 6];
 const PAGE = 100;

@@ -1,4 +1,4 @@
-/** What errors of SMTP and IMAP mean for a message. */
+/** The meaning of errors of SMTP and IMAP for a message. */
 import { fromNetwork, later } from "./failures.js";
 import { PlatformError } from "./platform.js";
 

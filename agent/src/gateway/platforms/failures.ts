@@ -1,4 +1,4 @@
-/** What a failed request says about the message. */
+/** The meaning of a failed request for the message. */
 import { errno } from "../../base/index.js";
 import { PlatformError } from "./platform.js";
 

@@ -14,18 +14,18 @@ import { openXmpp, xmppSettings } from "./xmpp.js";
 /** A secret of a platform: kept with the other keys, never in the settings. */
 export interface SecretKind {
 	readonly name: string;
-	/** What a person is asked for. */
+	/** The words that ask a person for it. */
 	readonly label: string;
 	readonly optional?: boolean;
 }
 
 export interface PlatformKind {
 	readonly label: string;
-	/** What a person does before: where the account and its secrets are made. agent/docs/platforms.md has more. */
+	/** Steps for a person to do first: where to make the account and its secrets. agent/docs/platforms.md has more. */
 	readonly steps: readonly string[];
 	readonly settings: z.ZodType;
 	readonly secrets: readonly SecretKind[];
-	/** What no two programs may use at once: the same for the same account, whatever else is set. */
+	/** Returns the identity of the account that no two programs may use at once, whatever else is set. */
 	account(settings: unknown, secrets: Readonly<Record<string, string>>): string;
 	open(settings: unknown, secrets: Readonly<Record<string, string>>, pace?: Pace): Promise<Platform>;
 }

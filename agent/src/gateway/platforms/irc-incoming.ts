@@ -1,4 +1,4 @@
-/** What people say on IRC. */
+/** Reads messages of people on IRC. */
 import { type IrcLine, ircLower, withoutCodes } from "./irc-line.js";
 import { cleanName } from "./names.js";
 import type { Incoming } from "./platform.js";

@@ -25,7 +25,7 @@ export const ircSettings = z.strictObject({
 	nick: nameOfNick,
 	/** The account of the password; the nick, if not given. */
 	account: z.string().min(1).optional(),
-	/** Where the password is for: SASL, NickServ, or the server itself. */
+	/** The receiver of the password: SASL, NickServ, or the server itself. */
 	login: z.enum(["sasl", "nickserv", "server"]).default("sasl"),
 	channels: z.array(z.string().regex(/^[#&+!][^\s,:\u0007]{1,49}$/, "a channel: # and a name")).default([]),
 	/** Between lines after the first five, as servers close connections that are quicker. */

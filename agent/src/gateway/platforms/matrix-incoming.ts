@@ -1,4 +1,4 @@
-/** What people say in Matrix rooms. */
+/** Reads messages of people in Matrix rooms. */
 import { download } from "./download.js";
 import type { MatrixApi } from "./matrix-api.js";
 import { cleanFileName, cleanName } from "./names.js";

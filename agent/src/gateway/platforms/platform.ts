@@ -4,7 +4,7 @@
  */
 
 /**
- * What a platform can tell about a message whose sending was cut short:
+ * The platform's knowledge of a message whose sending was cut short:
  * `exact` takes the same id once, `lookup` can be asked whether it has it, `fill` cannot be asked but edits can be repeated, `unsure` can tell nothing.
  */
 export type Certainty = "exact" | "lookup" | "fill" | "unsure";
@@ -105,7 +105,7 @@ export interface LastSeen {
 	readonly at: number;
 }
 
-/** What a platform says of itself when its token was tried. */
+/** The platform's own account, as it tells it when its token is tried. */
 export interface PlatformAccount {
 	readonly id: string;
 	readonly name: string;

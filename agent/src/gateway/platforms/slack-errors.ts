@@ -1,4 +1,4 @@
-/** What Slack's errors mean for a message. */
+/** The meaning of Slack's errors for a message. */
 import { fromNetwork, later } from "./failures.js";
 import { PlatformError } from "./platform.js";
 

@@ -226,5 +226,5 @@ async function call<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 const nothing = (): void => undefined;
-/** What the library would print is told by errors and `connection`. */
+/** Keeps the library from printing: errors and `connection` tell the same. */
 const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing, getLevel: () => "error" as never, setName: nothing };

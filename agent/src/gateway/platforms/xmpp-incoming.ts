@@ -1,4 +1,4 @@
-/** What people say over XMPP, directly and in rooms. */
+/** Reads messages of people over XMPP, directly and in rooms. */
 
 import { randomBytes } from "node:crypto";
 import type { XmlElement } from "@xmpp/client";

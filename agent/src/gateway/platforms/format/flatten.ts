@@ -9,9 +9,9 @@ export interface TextSpan {
 	readonly kind: SpanKind;
 	readonly start: number;
 	readonly end: number;
-	/** Of a link. */
+	/** A link's address. */
 	readonly href?: string;
-	/** Of a code block. */
+	/** A code block's language. */
 	readonly lang?: string;
 }
 

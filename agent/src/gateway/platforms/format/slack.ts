@@ -19,7 +19,7 @@ export function slackText(markdown: string): string {
 	});
 }
 
-/** What a person wrote, as plain text. */
+/** Returns a person's message as plain text. */
 export function fromSlack(text: string, bot: string): string {
 	return text
 		.replace(/<([^<>|]+)(?:\|([^<>]*))?>/g, (_, target: string, label?: string) => {
