@@ -1,5 +1,5 @@
 /**
- * What other programs (a gateway, a runner of episodes) build on: an agent with its settings, conversations, what happens in them, and the table of slash
+ * The base of other programs (a gateway, a runner of episodes): an agent with its settings, conversations, what happens in them, and the table of slash
  * commands. It stands on the public API of `holdfast` alone (scripts/rooms.mjs).
  */
 export { AgentError, type AgentErrorCode, type AgentHome, KeyRing, type LoadedConfig, loadAgentConfig, openAgentHome } from "./base/index.js";

@@ -20,7 +20,7 @@ const SILENT_MS = 10 * 60_000;
 const LOOK_MS = { first: 2, most: 100 };
 
 export interface ClaimHolder extends ProgramIdentity {
-	/** What it does with it: "chat", "gateway" … */
+	/** The purpose: "chat", "gateway" … */
 	readonly what: string;
 }
 

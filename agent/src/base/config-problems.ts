@@ -1,4 +1,4 @@
-/** What is wrong with a setting, in a sentence: which key, what is there, and what belongs there. */
+/** Describes a wrong setting in a sentence: which key, its value, and what belongs there. */
 import type * as z from "zod";
 import { joinPath, pathText } from "./json-places.js";
 import { nearNames } from "./near.js";
@@ -42,7 +42,7 @@ export function describeUnknown(issue: z.core.$ZodRawIssue): string | undefined 
 	return Object.keys((issue.inst as z.ZodObject | undefined)?.shape ?? {}).join("\n");
 }
 
-/** Of several forms the one that fits best: with the fewest things wrong. */
+/** Returns the form that fits best: the one with the fewest mistakes. */
 const nearestForm = (forms: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] => [...forms].sort((a, b) => weight(a) - weight(b))[0] ?? [];
 const weight = (issues: readonly z.core.$ZodIssue[]): number =>
 	issues.reduce((sum, issue) => sum + (issue.code === "unrecognized_keys" ? issue.keys.length : 1), 0);

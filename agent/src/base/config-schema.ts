@@ -77,7 +77,7 @@ export type PlatformConfig = z.infer<typeof platformSchema>;
 /** The gateway to chat platforms. agent/docs/gateway.md explains it. */
 const gatewaySchema = z.strictObject({
 	platforms: z.record(nameSchema, platformSchema).default({}),
-	/** Who may write, as PLATFORM/ID: `talk`, `approve` (and talk), `admin` (all). Nobody else is answered. */
+	/** People who may write, as PLATFORM/ID: `talk`, `approve` (and talk), `admin` (all). Others are not answered before pairing. */
 	people: z.record(z.string().regex(/^[^/]+\/.+$/, "must be PLATFORM/ID"), z.enum(["talk", "approve", "admin"])).default({}),
 	/** When a chat begins a new conversation by itself. */
 	reset: z
@@ -117,7 +117,7 @@ export const agentConfigSchema = z.strictObject({
 	model: z.string().min(1).max(200).optional(),
 	/** How hard the model is asked to think. Without it: as the endpoint has it. */
 	reasoning: z.enum(["low", "medium", "high"]).optional(),
-	/** Where commands run: an address, a name of the core's config.json, or an object as one there. */
+	/** The place of commands: an address, a name of the core's config.json, or an object as one of its places. */
 	place: z.union([z.string().min(1), z.looseObject({ kind: z.string() })]).default("local"),
 	/** Which sets of tools. Without it: a chat warns and loads all that are available, a run refuses. */
 	toolsets: z.array(nameSchema).optional(),
@@ -161,7 +161,7 @@ export const agentConfigSchema = z.strictObject({
 			seconds: z.number().int().min(1).max(3_600).default(120),
 		})
 		.prefault({}),
-	/** What a message does to a turn that is under way. */
+	/** The effect of a message on a turn that is under way. */
 	busy: z.enum(["steer", "queue", "interrupt"]).default("steer"),
 	/** Days after which conversations that no one has continued are removed; null: never. */
 	keepDays: z.number().int().min(1).max(36_500).nullable().default(null),

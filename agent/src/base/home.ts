@@ -1,6 +1,6 @@
 /**
- * Where the agent keeps everything: one directory, for its owner alone. Settings and keys are in it too, not below $XDG_CONFIG_HOME: an agent is one
- * directory. Whoever sets $HOLDFAST_AGENT_HOME (a second agent, a bot, a test) gets other settings, keys and conversations, and shares none by accident.
+ * The agent's home: one directory, for its owner alone. Settings and keys are in it too, not below $XDG_CONFIG_HOME: an agent is one directory. A program with
+ * another $HOLDFAST_AGENT_HOME (a second agent, a bot, a test) gets other settings, keys and conversations, and shares none by accident.
  */
 import fs from "node:fs";
 import os from "node:os";

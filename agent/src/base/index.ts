@@ -1,4 +1,4 @@
-/** What every room of the agent stands on: errors, the home, settings, keys, files of lines, claims, ids, the time. */
+/** The base of every room of the agent: errors, the home, settings, keys, files of lines, claims, ids, the time. */
 export { Claim, type ClaimHolder, heldBy, withClaim } from "./claim.js";
 export { type Clock, isoTime, systemClock } from "./clock.js";
 export { type ConfigChange, type ConfigFlag, changeAgentConfig, type LoadedConfig, loadAgentConfig } from "./config.js";

@@ -1,10 +1,10 @@
-/** Where in a JSON text each key is, and where a mistake is, which JSON.parse does not tell: for errors that name the line. */
+/** Finds the line of each key of a JSON text, and of a mistake, which JSON.parse does not tell: for errors that name the line. */
 export interface JsonPlaces {
 	/** By path, such as `mcpServers.github.args[0]`: its line, as an editor counts. */
 	readonly lines: ReadonlyMap<string, number>;
 	/** Paths that are there twice; JSON.parse takes the last without a word. */
 	readonly doubled: readonly string[];
-	/** What is wrong, and where; the rest is then only what stands before it. */
+	/** The mistake and its position; `lines` and `doubled` then cover only the text before it. */
 	readonly mistake?: string;
 }
 

@@ -7,7 +7,7 @@ import { AgentError, errno, fromSystem } from "./errors.js";
 
 const NEWLINE = 10;
 
-/** What a writer asks of the disk; tests tear and refuse. */
+/** A writer's requests to the disk; tests tear and refuse. */
 export interface LineDisk {
 	/** Returns how many bytes were taken. */
 	write(fd: number, bytes: Buffer): number;
@@ -23,7 +23,7 @@ export interface ReadLines {
 	readonly values: readonly unknown[];
 	/** Bytes up to the end of the last whole line. */
 	readonly bytes: number;
-	/** What is behind it, and no whole line. */
+	/** The bytes behind the last whole line. */
 	readonly torn?: Buffer;
 }
 
@@ -117,7 +117,7 @@ function parseLine(bytes: Buffer): unknown {
 
 export interface LineFileOptions {
 	readonly disk?: LineDisk;
-	/** What the caller has read before: only what follows is read. */
+	/** The part that the caller has read before: only what follows is read. */
 	readonly after?: { readonly bytes: number; readonly lines: number };
 	/** False: it is an error if there is no such file. */
 	readonly make?: boolean;
@@ -126,7 +126,7 @@ export interface LineFileOptions {
 /** The one writer of such a file; whoever opens it has seen to that (claim.ts). */
 export class LineFile {
 	readonly file: string;
-	/** What was in it when it was opened, behind `after`. */
+	/** The values in the file when it was opened, behind `after`. */
 	readonly values: readonly unknown[];
 	/** A torn last line was cut off: how many bytes. They are in FILE.cut. */
 	readonly cut: number | undefined;
@@ -229,7 +229,7 @@ export class LineFile {
 	}
 }
 
-/** What was torn is kept beside the file: a person may want to know what it was. On a full disk it is not: no program was told that it was written. */
+/** Cuts a torn line off and keeps it in FILE.cut: a person may want to know what it was. On a full disk it is lost: no program was told that it was written. */
 function cutOff(file: string, fd: number, size: number, torn: Buffer): void {
 	try {
 		fs.appendFileSync(`${file}.cut`, Buffer.concat([torn, Buffer.from("\n")]), { mode: 0o600 });

@@ -24,7 +24,7 @@ export function isRunning(program: ProgramIdentity): boolean | undefined {
 	return now !== undefined && now.start === program.start && now.state !== "Z" && now.state !== "X";
 }
 
-/** What is behind the last parenthesis: the name of a program may have parentheses and spaces in it. */
+/** Reads the fields behind the last parenthesis: the name of a program may have parentheses and spaces in it. */
 function startOf(pid: number): { readonly state: string; readonly start: string } | undefined {
 	const text = readText(`/proc/${pid}/stat`);
 	const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");

@@ -18,7 +18,7 @@ export interface AgentSettings extends LoadedConfig {
 export interface AgentOptions {
 	readonly settings: AgentSettings;
 	readonly door: ConversationDoor;
-	/** Where the shell of a new conversation starts, on this machine. */
+	/** The start directory of a new conversation's shell, on this machine. */
 	readonly cwd: string;
 	/** The conversation to go on with: an id or a title; true: the last one. */
 	readonly resume?: string | true;
@@ -28,7 +28,7 @@ export interface AgentOptions {
 	readonly runtime?: Runtime;
 	/** The task of conversations that begin here; default: one for each. */
 	readonly task?: string;
-	/** What a conversation is to know, by the one that it goes on from. */
+	/** Returns further words for a conversation's prompt, by the one that it goes on from. */
 	readonly extra?: (from: string | undefined) => string;
 	/** Tools of the door's own. */
 	readonly tools?: readonly AgentTool[];
@@ -61,7 +61,7 @@ export class Agent implements AsyncDisposable {
 	readonly runtime: Runtime;
 	readonly keys: KeyRing;
 	readonly endpoint: ReturnType<typeof chosenEndpoint>;
-	/** Where it was started. */
+	/** The directory it was started in. */
 	readonly cwd: string;
 	readonly #options: AgentOptions;
 	#conversation: Conversation | undefined;
@@ -116,7 +116,7 @@ export class Agent implements AsyncDisposable {
 		return modelOf({ home: settings.home, keys, endpoint: this.endpoint.endpoint, model: name, reasoning: settings.config.reasoning });
 	}
 
-	/** What to say of a model that the endpoint does not list; undefined if it does, or tells no list. It may have it all the same: the first request says so. */
+	/** Returns a remark on a model that the endpoint does not list; undefined if it does, or tells no list. It may work all the same: the first request tells. */
 	async unlisted(name: string): Promise<string | undefined> {
 		const { name: host, endpoint } = this.endpoint;
 		const { key } = endpoint;

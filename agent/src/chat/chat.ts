@@ -67,7 +67,7 @@ class Chat implements ChatInput {
 	readonly #left: Promise<number>;
 	#leave: (code: number) => void = () => {};
 	#gone = false;
-	/** Of the conversation that is shown. */
+	/** Ends the watch on the shown conversation. */
 	#watching = new AbortController();
 	/** The person's own command. */
 	#own: AbortController | undefined;
@@ -144,7 +144,7 @@ class Chat implements ChatInput {
 			});
 	}
 
-	/** Of a pipe: after all that was read is answered. */
+	/** Leaves; a pipe only after all that was read is answered. */
 	leave(): void {
 		if (this.#terminal.person) this.#leave(EXIT.answered);
 		else

@@ -1,4 +1,4 @@
-/** What endpoints have told about models, kept for a day in models.json of the home: a chat begins without asking the network. It can be removed at any time. */
+/** Facts from endpoints about models, kept for a day in models.json of the home: a chat begins without asking the network. It can be removed at any time. */
 import path from "node:path";
 import { type AgentHome, readIfThere, writeWhole } from "../base/index.js";
 import { aboutModel, type ListedModel, type ModelOptions } from "../model/index.js";

@@ -44,6 +44,6 @@ function toldOf(result: TerminalResult): string {
 	return lines.join("\n");
 }
 
-/** What the model reads of it. */
+/** Tells the model of a person's own command. */
 export const tellText = ({ command }: OwnCommand, { output, how }: RanCommand): string =>
 	`I ran this command in your shell:\n\n    ${command.replaceAll("\n", "\n    ")}\n\n${[how, output.trimEnd()].filter(Boolean).join("\n") || "(no output)"}`;

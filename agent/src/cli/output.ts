@@ -1,8 +1,8 @@
-/** Where the words of commands go: colour for people at a terminal, JSON for programs. */
+/** Writes the words of commands: colour for people at a terminal, JSON for programs. */
 
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 
-/** What moves the cursor, sets a title or turns the direction of reading. Words may be those of strangers: names of tasks, output of tests. Colours are ours. */
+/** Codes that move the cursor, set a title or turn the reading direction. Words may be of strangers: task names, output of tests. Colours are ours. */
 const HARMFUL = /\u001b\[(?:0|1|2|22|3[1236]|39)m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 const safe = (text: string): string =>
@@ -10,7 +10,7 @@ const safe = (text: string): string =>
 
 let unread: (() => void) | undefined;
 
-/** What is done when nobody reads the words of this program any more. Without that it ends. */
+/** Sets what to do when the reader of this program's words is gone. Without that the program ends. */
 export const whenUnread = (end: () => void): void => {
 	unread = end;
 };

@@ -5,7 +5,7 @@ import type { Output } from "./output.js";
 export interface OptionSpec {
 	readonly type: "string" | "boolean";
 	readonly short?: string;
-	/** What its value is called. */
+	/** The name of its value. */
 	readonly value?: string;
 	readonly help: string;
 	/** It may be given several times. */

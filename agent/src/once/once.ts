@@ -58,12 +58,12 @@ class Run {
 	readonly #options: OnceOptions;
 	readonly #stop = new AbortController();
 	#end: End | undefined;
-	/** Of a turn before its message was heard. */
+	/** The end of a turn before its message was heard. */
 	#before: End | undefined;
 	readonly #message = newMessageId();
 	/** Its message is in the log: what was answered before is not the answer to it. Without one every answer counts. */
 	#heard: boolean;
-	/** What follows the first answer is the answer to what another program has said. */
+	/** Only the first answer counts: a later one answers the message of another program. */
 	readonly #one: boolean;
 	#answered = false;
 	#interrupts = 0;

@@ -1,4 +1,4 @@
-/** What `setup` is about to write. Nothing of it is on the disk before `save`. */
+/** The settings that `setup` is about to write. None of them is on the disk before `save`. */
 import { type AgentConfig, type AgentHome, type ConfigChange, changeAgentConfig, type KeyRing, type KeySource, type LoadedConfig } from "../base/index.js";
 import type { EndpointSettings, ListedModel, WireFormat } from "../model/index.js";
 
@@ -15,15 +15,15 @@ export interface SetupDraft {
 	reasoning: AgentConfig["reasoning"];
 	place: string | undefined;
 	toolsets: readonly string[] | undefined;
-	/** What the probe has found out about the endpoint. */
+	/** The probe's findings about the endpoint. */
 	learned: Pick<EndpointSettings, "bridge" | "maxTokensField" | "systemRole">;
-	/** What is set of endpoints so far, by name: headers, windows. It stays, and counts in what is tried. */
+	/** The settings of endpoints so far, by name: headers, windows. They stay, and count in what is tried. */
 	readonly set: AgentConfig["endpoints"];
-	/** What the endpoint has listed, once it was asked. */
+	/** The models that the endpoint has listed, once it was asked. */
 	models?: readonly ListedModel[];
 }
 
-/** What is set already, to begin with. */
+/** Returns a draft of the current settings, to begin with. */
 export function draftFrom({ config }: LoadedConfig): SetupDraft {
 	const names = Object.keys(config.endpoints);
 	const name = config.endpoint ?? names[0] ?? "";

@@ -47,7 +47,7 @@ export async function runPlatformWizard({ home, keys, settings: { config, file }
 	return true;
 }
 
-/** What is set of a platform already stays, but for its tokens. */
+/** Asks for a platform's settings. Those that are set already stay, but for its tokens. */
 async function asked(config: AgentConfig): Promise<PlatformDraft> {
 	const kind = await select(
 		"Which platform?",

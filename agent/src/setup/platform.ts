@@ -21,7 +21,7 @@ export interface FirstWriter {
 	readonly name: string;
 }
 
-/** What has to be set for a platform and has no default; what is inside of another one is named with a dot: `imap.host`. */
+/** Returns the settings of a platform that have to be set and have no default; one inside of another is named with a dot: `imap.host`. */
 export function requiredSettings(kind: string): string[] {
 	return requiredIn(platformKind(kind).settings);
 }

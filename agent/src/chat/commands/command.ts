@@ -4,7 +4,7 @@ import type { Agent } from "../agent.js";
 
 export interface CommandContext {
 	readonly agent: Agent;
-	/** Who gave it. */
+	/** The person who gave it. */
 	readonly by: Origin;
 	/** The id of the message that gave it, where a message may come twice: what it says is said once. */
 	readonly message?: string;

@@ -1,10 +1,10 @@
-/** What Tab completes: names of commands after `/`, their words, and paths. */
+/** Completes words on Tab: names of commands after `/`, their words, and paths. */
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
 export interface Completion {
-	/** Where in the text the word begins that is completed. */
+	/** The start of the completed word in the text. */
 	readonly from: number;
 	/** Whole words, in order. */
 	readonly options: readonly string[];

@@ -6,7 +6,7 @@ export interface Draft {
 	readonly text: string;
 	/** In characters of the text. */
 	readonly cursor: number;
-	/** What was last killed, for Ctrl-Y. */
+	/** The text that was last killed, for Ctrl-Y. */
 	readonly killed: string;
 }
 

@@ -7,7 +7,7 @@ import type { Key } from "./keys.js";
 import { type Laid, layout } from "./layout.js";
 import { Pastes } from "./pastes.js";
 
-/** What a key meant, besides a change of the draft. */
+/** The meaning of a key, besides a change of the draft. */
 export type Pressed =
 	| { readonly type: "enter"; readonly text: string; readonly queue: boolean }
 	| { readonly type: "interrupt"; readonly key: "escape" | "ctrl+c" }

@@ -1,4 +1,4 @@
-/** What was typed before: a file with one JSON string a line, for its owner alone. Lines that begin with a space are not kept. */
+/** The lines typed before: a file with one JSON string a line, for its owner alone. Lines that begin with a space are not kept. */
 import fs from "node:fs";
 
 const KEPT = 1_000;

@@ -10,7 +10,7 @@ const PASTE_BEGINS = "\u001b[200~";
 const PASTE_ENDS = "\u001b[201~";
 /** CSI and SS3 sequences, a key after Escape, a control, or text. */
 const TOKEN = /^(?:\u001b(?:\[\[?[0-9;:<=>?]*[ -/]*[@-~]|O[@-~]|[^\u001b])|[\u0000-\u001f\u007f]|[^\u0000-\u001f\u007f]+)/u;
-/** What may become a longer sequence with the next bytes. */
+/** Bytes that may become a longer sequence with the next ones. */
 const HALF = /^\u001b(?:\[\[?[0-9;:<=>?]*[ -/]*|O)?$/;
 
 const FINALS: Readonly<Record<string, string>> = { A: "up", B: "down", C: "right", D: "left", H: "home", F: "end", Z: "shift+tab", M: "enter" };

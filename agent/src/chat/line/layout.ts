@@ -3,7 +3,7 @@ import { letters, letterWidth, width } from "../render/width.js";
 
 export interface Laid {
 	readonly rows: readonly string[];
-	/** Of the cursor, from 0. */
+	/** The cursor's row, from 0. */
 	readonly row: number;
 	readonly column: number;
 }
@@ -13,7 +13,7 @@ export interface LayoutOptions {
 	/** The prompt may have colours; its width is taken without them. */
 	readonly columns: number;
 	readonly most: number;
-	/** What is shown in place of a letter; undefined: the letter itself. */
+	/** Returns the text to show in place of a letter; undefined: the letter itself. */
 	readonly show?: (letter: string) => string | undefined;
 }
 

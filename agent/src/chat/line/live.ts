@@ -170,7 +170,7 @@ export class LiveTerminal implements ChatTerminal {
 		}
 	}
 
-	/** What is no answer was perhaps meant as a message: it is kept in the line. */
+	/** Takes an answer. Other text was perhaps meant as a message: it is kept in the line. */
 	#answer(asking: Asking, text: string): void {
 		const wrong = asking.check?.(text);
 		if (wrong === undefined) asking.done(text);

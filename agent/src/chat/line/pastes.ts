@@ -4,7 +4,7 @@ const FIRST = 0xe000;
 const LAST = 0xf8ff;
 const PRIVATE = /[\ue000-\uf8ff]/g;
 
-/** What is shorter is shown as it is. */
+/** Limits of a paste that is shown as it is. */
 const SHOWN = { lines: 5, chars: 800 };
 
 export class Pastes {

@@ -1,8 +1,8 @@
-/** What the chat needs of a terminal. `live.ts` has a line at the bottom that is always there; `plain.ts` is for terminals that can only add lines, and pipes. */
+/** The terminal of a chat. `live.ts` has a line at the bottom that is always there; `plain.ts` is for terminals that can only add lines, and pipes. */
 import type { Look } from "../render/look.js";
 import type { Completion } from "./complete.js";
 
-/** What a person does there. */
+/** The person's input at the terminal. */
 export interface ChatInput {
 	/** A message or a command. `queue`: sent with Alt+Enter. */
 	line(text: string, how: { readonly queue: boolean }): void;
@@ -32,7 +32,7 @@ export interface ChatTerminal {
 	readonly person: boolean;
 	/** Finished lines; nothing of them is drawn again. */
 	print(lines: readonly string[]): void;
-	/** What goes on, above the line; undefined: nothing. Messages that wait are shown with it. */
+	/** Shows the current activity above the line; undefined: none. Messages that wait are shown with it. */
 	status(text: string | undefined, waiting?: readonly string[]): void;
 	/** Asks one question after the other. Undefined: there is no answer (Escape, Ctrl-C, the end of the input, or `signal`). */
 	ask(question: AskedLine, signal: AbortSignal): Promise<string | undefined>;

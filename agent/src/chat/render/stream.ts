@@ -20,7 +20,7 @@ const HALF_ESCAPE = /(?:\u001b[^\n\u001b]{0,64}|\r)$/;
 
 export class MarkdownStream {
 	readonly #look: () => Look;
-	/** What is not given out yet; of a paragraph all of it, until it is over. */
+	/** The text that is not given out yet; of a paragraph all of it, until it is over. */
 	#rest = "";
 	#held = "";
 	#fence: string | undefined;
@@ -75,7 +75,7 @@ export class MarkdownStream {
 		return grown && (this.#rest.endsWith("\n") || (this.#rest.endsWith(" ") && this.#sinceLook >= LOOK_EVERY));
 	}
 
-	/** Where to look next: behind the next line break or space, wherever pieces end. */
+	/** Returns the next place to look at: behind the next line break or space, wherever pieces end. */
 	#stop(text: string, from: number): number {
 		const found = text.slice(from, from + LONGEST_BLOCK - this.#sinceLook).search(/[ \n]/);
 		return found < 0 ? Math.min(text.length, from + LONGEST_BLOCK - this.#sinceLook) : from + found + 1;

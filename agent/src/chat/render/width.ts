@@ -8,7 +8,7 @@ const WIDE =
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader takes for one letter each. */
+/** Splits a text into what a reader takes for one letter each. */
 export function letters(text: string): string[] {
 	if (SIMPLE.test(text)) return [...text];
 	segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });

@@ -68,7 +68,7 @@ export function wrapLaidOut(text: string, look: Look): string[] {
 	});
 }
 
-/** What must stay together, with the space before it; a word may have several styles. */
+/** A part that must stay together, with the space before it; a word may have several styles. */
 type Word = "\n" | { readonly spans: Span[]; readonly space: Span | undefined };
 
 function* wordsOf(spans: readonly Span[]): Generator<Word> {

@@ -47,7 +47,7 @@ function parsed(args: string): Record<string, unknown> | undefined {
 	}
 }
 
-/** What came of it: the first line says how, the last lines of the output follow. Lists of steps are shown whole. */
+/** Returns the lines for a result: the first says how, the last lines of the output follow. Lists of steps are shown whole. */
 export function resultLines(name: string, text: string): string[] {
 	if (name === "ask_user" || name === "read_file") return [oneLine(firstLine(text), ARGS_CHARS)];
 	const [head = "", ...body] = visible(text.replaceAll(/\nNote: .*/g, "")).split("\n");

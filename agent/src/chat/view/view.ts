@@ -1,4 +1,4 @@
-/** What happens in a conversation, as lines of the terminal and as its status. Nothing that was printed is drawn again. */
+/** Shows a conversation's events as lines of the terminal and as its status. Nothing that was printed is drawn again. */
 import type { ModelCall } from "../../model/index.js";
 import type { EntryBody } from "../../talk/index.js";
 import type { TurnEvent } from "../../turn/index.js";
@@ -37,7 +37,7 @@ export class View {
 	readonly #options: ViewOptions;
 	readonly #markdown: MarkdownStream;
 	readonly #timer: NodeJS.Timeout;
-	/** What goes on, and since when. */
+	/** The current activity, and since when. */
 	#doing: { readonly what: string; readonly since: number } | undefined;
 	/** The same before the conversation began to be made shorter. */
 	#around: { readonly what: string; readonly since: number } | undefined;
@@ -155,7 +155,7 @@ export class View {
 		else if (entry.t === "set" && entry.model !== undefined) this.#say("dim", `The model is ${entry.model} from here on.`);
 	}
 
-	/** Of a turn that another program makes only the lines of the log are seen: they are shown as if they had happened here. */
+	/** Shows a turn that another program makes: only its lines in the log are seen, and are shown as if it had happened here. */
 	#elsewhere(entry: EntryBody): void {
 		if (entry.t === "assistant" || entry.t === "partial") {
 			if (!this.#arrived && entry.text !== "") this.#text(entry.text);
@@ -199,7 +199,7 @@ export class View {
 		this.#streaming = true;
 	}
 
-	/** What is left of the text that was arriving. */
+	/** Shows the rest of the text that was arriving. */
 	#endText(): void {
 		const rest = this.#raw;
 		this.#raw = "";

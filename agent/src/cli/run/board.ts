@@ -54,7 +54,7 @@ export class Board {
 		this.#timer = this.#live ? setInterval(() => this.#draw(), DRAW_MS).unref() : undefined;
 	}
 
-	/** Whose processes the table shows. */
+	/** Sets the runtime whose processes the table shows. */
 	watch(runtime: Runtime): void {
 		this.#runtime = runtime;
 	}
@@ -133,7 +133,7 @@ export class Board {
 		this.#drawn = 0;
 	}
 
-	/** What the task runs, and the last line that this printed. */
+	/** Returns the command that the task runs, and its last line of output. */
 	#now(task: string): string {
 		const [newest] = this.#runtime?.list({ task, ended: false, shells: false }) ?? [];
 		if (!newest) return "waits for the model, or is being prepared";

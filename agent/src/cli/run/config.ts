@@ -27,7 +27,7 @@ export async function run(call: Call): Promise<number> {
 	return 0;
 }
 
-/** What is given to others may be a secret, and what this shows is pasted into reports. */
+/** A value for other programs may be a secret, and people paste this output into reports. */
 const isHidden = (key: string): boolean => /\.(headers|env)\./.test(key) && !/\.(file|command)(\[|$)/.test(key);
 
 function shownValue(key: string, value: unknown): string {

@@ -1,4 +1,4 @@
-/** Where commands run. */
+/** Asks for the place of commands. */
 import { tryPlace } from "../probes.js";
 import { during, good, insist, orAgain, select, text } from "../ui.js";
 import type { StepContext } from "./step.js";
