@@ -1,4 +1,4 @@
-/** Where a conversation is cut when it is made shorter. */
+/** Chooses where a conversation is cut to make it shorter. */
 import type { Message } from "../model/index.js";
 import type { Entry } from "./entry.js";
 import { type SentLine, sentLines } from "./history.js";

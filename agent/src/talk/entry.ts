@@ -1,13 +1,13 @@
 /**
- * What a line of a conversation can be. A conversation is `conversations/ID.jsonl`: lines are appended and never changed, so it can be read at any
- * moment, by any program. docs: agent/docs/conversations.md
+ * The lines of a conversation. A conversation is `conversations/ID.jsonl`: lines are appended and never changed, so any program can read it at any moment.
+ * docs: agent/docs/conversations.md
  *
- * The log is valid by construction: an `assistant` line is written only when its stream has closed; after it come exactly the results of its calls, in
- * their order, and nothing else until all are there but `set`, `shown` and `failure`, which no model is sent. What arrives meanwhile waits in the inbox.
+ * The log is valid by construction: an `assistant` line is written only when its stream has closed; after it come exactly the results of its calls, in their
+ * order, and nothing else until all are there but `set`, `shown` and `failure`, which no model is sent. A message that arrives meanwhile waits in the inbox.
  */
 import type { ModelCall, Reasoning, ToolShown, Usage } from "../model/index.js";
 
-/** Who said it: `person` is an id of that platform. `message` and `reply` are ids of the platform's messages. */
+/** The sender: `person` is an id of that platform. `message` and `reply` are ids of the platform's messages. */
 export interface Origin {
 	readonly platform: string;
 	readonly person: string;
@@ -23,7 +23,7 @@ export interface FileRef {
 	readonly bytes: number;
 }
 
-/** What a message does to a turn that is under way. */
+/** The effect of a message on a turn that is under way. */
 export type BusyMode = "steer" | "queue" | "interrupt";
 
 /** How a result came about: the call ran; it was found after a crash; it was not made; a person or a rule refused it; nobody knows. */
@@ -33,7 +33,7 @@ export type ResultHow = "ran" | "recovered" | "skipped" | "refused" | "unknown";
 export interface TokenRecord {
 	/** The number of the segment, from 0. */
 	readonly segment: number;
-	/** What the model has read since the answer before; at the beginning of a segment the whole prompt. */
+	/** The tokens that the model has read since the answer before; at the beginning of a segment the whole prompt. */
 	readonly prompt: readonly number[];
 	readonly completion: readonly number[];
 	readonly logprobs?: readonly number[];
@@ -88,7 +88,7 @@ export type EntryBody =
 			readonly title?: string;
 			readonly mode?: BusyMode;
 	  }
-	/** What every request behind it shows besides the messages: written in runs, for training data. */
+	/** The parts of every request behind it besides the messages: written in runs, for training data. */
 	| { readonly t: "shown"; readonly system: string; readonly tools: readonly ToolShown[] }
 	/** A call failed: for statistics. `args` is cut to 200 characters. */
 	| { readonly t: "failure"; readonly turn: number; readonly tool: string; readonly args: string; readonly error: string }

@@ -1,4 +1,4 @@
-/** What leaves a conversation for other programs: `logs/session_ID.json` after every turn, and exports in three formats. Every text passes `redact`. */
+/** Writes conversations for other programs: `logs/session_ID.json` after every turn, and exports in three formats. Every text passes `redact`. */
 import { type AgentHome, fromSystem, sessionLogFile, writeWhole } from "../base/index.js";
 import type { Message, ModelCall, Usage } from "../model/index.js";
 import type { Entry } from "./entry.js";
@@ -60,12 +60,12 @@ interface Turn {
 	readonly from: "human" | "gpt" | "tool";
 	readonly value: string;
 	readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-	/** Of a tool: the call that this is the result of. */
+	/** The call that this is a tool's result of. */
 	readonly call?: string;
 	readonly process?: string;
 }
 
-/** What the program and the terminal said to the model is the human's side, in the words that the model was sent. */
+/** Returns the turns. Words of the program and the terminal for the model are the human's side, as the model was sent them. */
 function turnsOf(entries: readonly Entry[]): Turn[] {
 	const taken = undoneLines(entries);
 	return entries.filter(({ n }) => !taken(n)).flatMap(turnOf);

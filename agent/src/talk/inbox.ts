@@ -1,7 +1,7 @@
 /**
- * What waits to be said to a conversation: `inbox/ID.jsonl`. A message is accepted when its line is on the disk, and leaves only when it is in the log, or
- * when the person takes it back. Each id is accepted once: a platform that delivers a message again is told that it is known. Any program may put
- * something in; each holds the claim for as long as that takes.
+ * The messages that wait for a conversation: `inbox/ID.jsonl`. A message is accepted when its line is on the disk, and leaves only when it is in the log, or
+ * when the person takes it back. Each id is accepted once: a platform that delivers a message again is told that it is known. Any program may put something in;
+ * each holds the claim for as long as that takes.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -50,7 +50,7 @@ export interface InboxOptions {
 const REWRITE_BYTES = 1024 * 1024;
 const KNOWN_IDS = 10_000;
 
-/** What the lines of one file say. A file that was written anew is another: it begins with other bytes. */
+/** The contents of one file. A file that was written anew is another: it begins with other bytes. */
 interface State {
 	readonly head: Buffer;
 	readonly bytes: number;
@@ -64,7 +64,7 @@ interface State {
 const HEAD_BYTES = 200;
 const freshState = (): State => ({ head: Buffer.alloc(0), bytes: 0, lines: 0, waiting: new Map(), known: new Set(), compact: 0 });
 
-/** What the caller gets, and the line that is appended for it. */
+/** The caller's result, and the line that is appended for it. */
 type Decision<T> = readonly [result: T, line?: InboxLine];
 
 export class Inbox {
@@ -86,7 +86,7 @@ export class Inbox {
 		return this.#change((state) => (state.known.has(item.id) ? [false] : [true, { t: "put", at: this.#now(), ...item }]));
 	}
 
-	/** What waits, in the order it came. */
+	/** Returns the waiting messages, in the order they came. */
 	waiting(): readonly WaitingItem[] {
 		this.#look();
 		return [...this.#state.waiting.values()];

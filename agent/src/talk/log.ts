@@ -26,9 +26,9 @@ import { type LogRules, Sequence } from "./sequence.js";
 
 export interface LogOptions {
 	readonly clock?: Clock;
-	/** What this program is, for the words to another that wants to write: "chat", "gateway" … */
+	/** The kind of this program, for the words to another that wants to write: "chat", "gateway" … */
 	readonly what?: string;
-	/** Of a new one; if there is one of that id already, another is made. */
+	/** The id of a new conversation; if one has it already, another id is made. */
 	readonly id?: string;
 	readonly disk?: LineDisk;
 	/** In place of the sequence's own: for tests that plant a mistake. */

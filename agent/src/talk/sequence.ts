@@ -6,7 +6,7 @@
 import type { ModelCall } from "../model/index.js";
 import type { Entry, EntryBody } from "./entry.js";
 
-/** What a log asks before each line. */
+/** A log's checks before each line. */
 export interface LogRules {
 	/** Why the line must not be written; undefined: it may. */
 	check(body: EntryBody): string | undefined;

@@ -1,4 +1,4 @@
-/** What a model is asked when it is to summarise a conversation, and what becomes of its answer. */
+/** Makes the request for a summary of a conversation, and the text of a summary line from the answer. */
 import type { Message } from "../model/index.js";
 import type { Entry } from "./entry.js";
 import { history, sentLines } from "./history.js";

@@ -1,4 +1,4 @@
-/** What became of the calls of a conversation: statistics by tool, and a record of each that failed. */
+/** Records of a conversation's calls: statistics by tool, and each call that failed. */
 import type { Entry } from "./entry.js";
 
 export interface ToolStatistics {
@@ -15,7 +15,7 @@ export interface ToolError {
 	/** Cut to 200 characters. */
 	readonly arguments: string;
 	readonly error: string;
-	/** What the model was told. */
+	/** The model's view of the result. */
 	readonly result: string;
 }
 

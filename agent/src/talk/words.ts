@@ -1,4 +1,4 @@
-/** What the program itself says to a model, always marked as not the person's: in brackets, with who says it. */
+/** The program's own words to a model, always marked as not the person's: in brackets, with the name of the speaker. */
 import type { Entry, FileRef } from "./entry.js";
 
 type Why = Extract<Entry, { t: "partial" }>["why"];

@@ -36,7 +36,7 @@ export interface CallsOptions {
 }
 
 export interface RanCalls {
-	/** What the model is told besides the results. */
+	/** Remarks for the model besides the results. */
 	readonly notes: readonly string[];
 	readonly stop?: Stop;
 	/** The approval that a person must give first; this call and those behind it are open. */

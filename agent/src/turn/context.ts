@@ -1,4 +1,4 @@
-/** What a request has around the conversation: the system prompt, what is under way, and room in the window. */
+/** The surroundings of a conversation in a request: the system prompt, what is under way, and room in the window. */
 import type { Clock } from "../base/index.js";
 import type { Model } from "../model/index.js";
 import { type Compacted, compact } from "../talk/index.js";

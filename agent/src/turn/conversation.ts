@@ -28,7 +28,7 @@ import { Worker } from "./worker.js";
 
 export interface Sent {
 	readonly id: string;
-	/** What happened: a turn began; the turn under way hears it now; it waits; the turn under way was stopped for it; or it was known already. */
+	/** The effect: a turn began; the turn under way hears it now; it waits; the turn under way was stopped for it; or it was known already. */
 	readonly did: "started" | "steered" | "queued" | "interrupted" | "known";
 }
 
@@ -86,7 +86,7 @@ export class Conversation implements AsyncDisposable {
 		return this.#parts.toolbox.registry.names;
 	}
 
-	/** What the person should know before the first message. */
+	/** Returns the warning to read before the first message. */
 	get warning(): string | undefined {
 		return this.#parts.toolbox.warning;
 	}
@@ -108,7 +108,7 @@ export class Conversation implements AsyncDisposable {
 		return toolStatistics(this.log.entries);
 	}
 
-	/** What runs, what is asked and what was changed, a line each. */
+	/** Returns running processes, open questions and changed files, a line each. */
 	get underWay(): { readonly processes: string[]; readonly questions: string[]; readonly files: string[] } {
 		const source = this.#worker.context.source;
 		return { processes: runningProcesses(source), questions: openQuestions(source), files: changedFiles(this.log.entries) };

@@ -1,4 +1,4 @@
-/** What is under way in a conversation, in a few lines: for the system prompt, and always in view after a summary. */
+/** A digest of a conversation's running work in a few lines: for the system prompt, and always in view after a summary. */
 import type { Process, Runtime } from "holdfast";
 import type { Entry } from "../talk/index.js";
 import { parseArguments } from "./arguments.js";

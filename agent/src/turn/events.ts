@@ -1,4 +1,4 @@
-/** What the doors (chat, `-q`, the page, a gateway) are shown of a conversation, in order. */
+/** A conversation's events for the doors (chat, `-q`, the page, a gateway), in order. */
 import type { ModelFailure, Usage } from "../model/index.js";
 import type { EntryBody, ResultHow } from "../talk/index.js";
 import type { UserQuestion } from "../tools/index.js";

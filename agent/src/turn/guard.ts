@@ -13,7 +13,7 @@ export interface Stop {
 const WINDOW = 24; // calls: those further back were made in another situation
 const EMPTY_TRIES = 2;
 
-/** What one turn has done so far. */
+/** Counts the steps, repeated calls and bad answers of one turn. */
 export class Guard {
 	readonly #limits: GuardLimits;
 	readonly #calls: string[] = [];

@@ -1,4 +1,4 @@
-/** What the lines of a log say about the conversation now. */
+/** Reads the conversation's present state from the lines of its log. */
 import type { BusyMode, Entry, Log } from "../talk/index.js";
 
 interface Settings {

@@ -3,7 +3,7 @@ import type { Message, ToolShown } from "../model/index.js";
 import { type Entry, history, roughTokens } from "../talk/index.js";
 
 const CHARS_PER_TOKEN = 3.5;
-/** What an endpoint counts differs from what is estimated; by more than this it counts something else. */
+/** An endpoint's count differs from our estimate; by more than this it counts something else. */
 const [LEAST, MOST] = [0.6, 2.5];
 
 export const overheadOf = (system: string, tools: readonly ToolShown[]): number => Math.ceil((system.length + JSON.stringify(tools).length) / CHARS_PER_TOKEN);

@@ -29,9 +29,9 @@ export interface ConversationOptions {
 	readonly door: ConversationDoor;
 	/** The conversation to go on with. Without it a new one begins. */
 	readonly id?: string;
-	/** Of a new one: its task, and the conversation that it goes on from. */
+	/** The task of a new conversation, and the conversation that it goes on from. */
 	readonly begin?: { readonly task?: string; readonly from?: string };
-	/** Where its first shell starts. */
+	/** The start directory of its first shell. */
 	readonly cwd?: string;
 	/** For programs that the agent starts, on top of what they have. */
 	readonly env?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export interface ConversationOptions {
 	readonly endpoint?: string;
 	/** Writes summaries; default: the conversation's own. */
 	readonly summaryModel?: Model;
-	/** What the person wants every conversation to know. */
+	/** The person's words for every conversation. */
 	readonly extra?: string;
 	/** A turn that was cut short goes on at once. Default true. */
 	readonly resume?: boolean;

@@ -1,14 +1,14 @@
 /** The system prompt. It is made once a turn, not for every request: an endpoint that caches what it has read reads it once. */
 export interface PromptFacts {
-	/** Where commands run, as the person calls it. */
+	/** The place of commands, as the person calls it. */
 	readonly place: string;
-	/** Where the shell of the conversation starts, if that is known. */
+	/** The start directory of the conversation's shell, if that is known. */
 	readonly directory: string | undefined;
 	readonly now: Date;
 	/** Names of the tools. */
 	readonly tools: readonly string[];
 	readonly digest: string;
-	/** What the person wants every conversation to know. */
+	/** The person's words for every conversation. */
 	readonly extra?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a message, a key or the end of the program does to a turn that is under way:
+ * The effects of a message, a key or the end of the program on a turn that is under way:
  *
  * | wish | the model streams | a call runs | later calls |
  * |---|---|---|---|

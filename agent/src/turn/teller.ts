@@ -10,7 +10,7 @@ export class Teller {
 	#lines: number;
 	#waiting: readonly string[] | undefined;
 
-	/** Of the lines that are there already nothing is told. */
+	/** Lines that the log has already are not told. */
 	constructor(log: Log, inbox: Inbox, hub: EventHub) {
 		this.#log = log;
 		this.#inbox = inbox;
@@ -24,7 +24,7 @@ export class Teller {
 		for (const { n, at: _, ...entry } of fresh) this.#hub.emit({ type: "entry", n, entry: entry as EntryBody });
 	}
 
-	/** What waits, if that is not what was told last. */
+	/** Tells the waiting messages, if they differ from those told last. */
 	waiting(): void {
 		const texts = this.#inbox.waiting().flatMap((item) => (item.kind === "user" ? [item.text] : []));
 		if (this.#waiting?.length === texts.length && texts.every((text, at) => text === this.#waiting?.[at])) return;

@@ -25,7 +25,7 @@ export interface ToolboxOptions {
 	readonly config: AgentConfig;
 	/** Sets that were named for this conversation; else those of the configuration. */
 	readonly toolsets?: readonly string[] | undefined;
-	/** Of the door's own: they belong to no set. */
+	/** The door's own tools: they belong to no set. */
 	readonly tools?: readonly AgentTool[] | undefined;
 	readonly kind: "chat" | "run";
 	readonly runtime: Runtime;
@@ -107,7 +107,7 @@ function placeAvailable(place: string | PlaceObject | undefined): Availability {
 	return { ok: true };
 }
 
-/** Where programs are looked for without a PATH, as by execvp(3). */
+/** The directories to search for programs without a PATH, as execvp(3) does. */
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 const onPath = (program: string): boolean => (process.env.PATH ?? DEFAULT_PATH).split(":").some((dir) => fs.existsSync(path.join(dir || ".", program)));

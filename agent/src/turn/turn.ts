@@ -34,7 +34,7 @@ export interface TurnOptions {
 	readonly resumed: boolean;
 	/** Then: calls that never began are made. False: the person is asked first. */
 	readonly again: boolean;
-	/** What requests show besides the messages goes into the log. */
+	/** The parts of requests besides the messages go into the log. */
 	readonly record?: boolean;
 }
 
@@ -60,7 +60,7 @@ class Turn {
 	readonly #guard: Guard;
 	#usage = NO_USAGE;
 	#system: string | undefined;
-	/** What arrived of the answer under way. */
+	/** The arrived text of the answer under way. */
 	#arrived = "";
 	#overflowed = false;
 	#cutShort = 0;
@@ -140,7 +140,7 @@ class Turn {
 		return this.#afterCalls(answer.cutCall ? { ...ran, notes: [...ran.notes, CUT_CALL] } : ran);
 	}
 
-	/** What requests show besides the messages, where that is not on record yet. */
+	/** Logs the parts of requests besides the messages, unless they are on record already. */
 	async #shown(system: string): Promise<void> {
 		const { log, tools, append } = this.#options;
 		const last = log.entries.findLast((entry) => entry.t === "shown");

@@ -35,12 +35,12 @@ export class Worker {
 	#wanted = false;
 	/** Ends what a person has asked for between turns. */
 	#compacting: AbortController | undefined;
-	/** What has the log in hand between turns. */
+	/** The work that has the log in hand between turns. */
 	#holding: Promise<unknown> = Promise.resolve();
 	#last: TurnResult | undefined;
 	/** Messages that waited at the last look. */
 	#seen: ReadonlySet<string> = new Set();
-	/** What waited when the last turn stalled. */
+	/** The messages that waited when the last turn stalled. */
 	#stalled: string | undefined;
 
 	constructor(parts: OpenedParts) {
