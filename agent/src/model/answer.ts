@@ -6,7 +6,7 @@ import type { RawAnswer, RawCall } from "./wire.js";
 
 /** `used` are the ids that no call may have any more. */
 export function closeAnswer(raw: RawAnswer, from: string, used: Set<string>): Answer {
-	// What `length` has cut is no JSON object: half of one never is. Otherwise the text stays as the model wrote it, valid or not.
+	// The arguments of a call that `length` has cut are no JSON object: half of one never is. Otherwise the text stays as the model wrote it, valid or not.
 	const whole = raw.calls.filter((call) => !call.cut && (!raw.length || argumentsOf(call.args) !== undefined));
 	const calls = whole.map((call) => named(call, from, used));
 	return {

@@ -7,7 +7,7 @@ import type { RawAnswer, RawCall, StreamReader, WireSetup } from "./wire.js";
 
 interface OpenBlock {
 	readonly type: string;
-	/** Where the answer's text was when it began. */
+	/** The length of the answer's text when the block began. */
 	readonly at: number;
 	readonly start: JsonObject;
 	said: string;

@@ -80,7 +80,7 @@ function sent(message: Message, setup: WireSetup, idOf: (id: string) => string):
 	};
 }
 
-/** What a person sent without a word in it. An empty text is refused by some. */
+/** The text of a message without a word in it: some endpoints refuse an empty one. */
 export const EMPTY = "(empty message)";
 
 /** Under the name that it came with. `reasoning_details` go back as they are, in their order. */

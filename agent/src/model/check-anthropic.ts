@@ -1,4 +1,4 @@
-/** What a request for Anthropic messages must be. Returns the rule that it breaks. */
+/** Checks a request for Anthropic messages. Returns the rule that it breaks. */
 import { checkTools } from "./check-chat.js";
 import { type JsonObject, list, number, object, text } from "./json.js";
 

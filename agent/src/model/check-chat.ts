@@ -1,4 +1,4 @@
-/** What a request for chat completions must be. Returns the rule that it breaks. */
+/** Checks a request for chat completions. Returns the rule that it breaks. */
 import { argumentsOf, type JsonObject, list, object, text } from "./json.js";
 
 const ROLES: Readonly<Record<string, ReadonlySet<string>>> = {

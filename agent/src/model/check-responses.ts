@@ -1,4 +1,4 @@
-/** What a request for OpenAI responses must be. Returns the rule that it breaks. */
+/** Checks a request for OpenAI responses. Returns the rule that it breaks. */
 import { checkTools, TOOL_NAME } from "./check-chat.js";
 import { type JsonObject, list, object, text } from "./json.js";
 

@@ -1,4 +1,4 @@
-/** What kind of failure it is: from the status, the headers and the body of a response, or from an error event in a stream. */
+/** Tells the kind of a failure from the status, the headers and the body of a response, or from an error event in a stream. */
 import { list, number, object, parsed, text } from "./json.js";
 import { ModelError, type ModelFailure } from "./model.js";
 import { isOverflow } from "./overflow.js";

@@ -1,6 +1,6 @@
 /**
- * What an endpoint tells about a model: from its list, or, for servers on one's own machine, from where they keep it. Ollama, LM Studio and llama.cpp have
- * the window that the model was loaded with, which is often far smaller than what the model could have; what is longer they cut without a word.
+ * Asks an endpoint about a model: its list or, on local servers, the place where they keep it. Ollama, LM Studio and llama.cpp have the window that the model
+ * was loaded with, which is often far smaller than what the model could have; a longer request they cut without a word.
  */
 import { baseUrl, knownEndpoint } from "./endpoints.js";
 import { list, number, object, text } from "./json.js";

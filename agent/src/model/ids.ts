@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Message } from "./model.js";
 
-/** What every format takes. OpenAI refuses more than 40 characters, Anthropic everything but these. */
+/** Ids that every format takes. OpenAI refuses more than 40 characters, Anthropic everything but these. */
 const LEGAL = /^[A-Za-z0-9_-]{1,40}$/;
 /** Mistral wants exactly this. */
 const NINE = /^[A-Za-z0-9]{9}$/;

@@ -11,7 +11,7 @@ export interface ModelCall {
 	readonly wire?: CallWire;
 }
 
-/** What the endpoint wrote beside a call and wants back. `from` names that endpoint and model: no other is sent it. Kept with the call, as it is. */
+/** The endpoint's data beside a call, which it wants back. `from` names that endpoint and model: no other is sent it. Kept with the call, as it is. */
 export interface CallWire {
 	readonly from: string;
 	/** Its own id of the call, where that is too long or too odd for anyone else. */
@@ -30,7 +30,7 @@ export interface Reasoning {
 
 export type WireFormat = "chat" | "responses" | "anthropic";
 
-/** What a model is sent. Calls and results alternate as the log has them: after an assistant message with calls come exactly its results, in order. */
+/** A message to a model. Calls and results alternate as the log has them: after an assistant message with calls come exactly its results, in order. */
 export type Message =
 	| { readonly role: "user"; readonly text: string }
 	| {
@@ -90,14 +90,14 @@ export interface Answer {
 
 /** Ids of tokens as the endpoint counted them: nothing here is made from text. */
 export interface AnswerTokens {
-	/** Of the whole request. */
+	/** The ids of the whole request. */
 	readonly prompt: readonly number[];
 	readonly completion: readonly number[];
 	/** One for each id of the completion, where the endpoint gives them. */
 	readonly logprobs?: readonly number[];
 }
 
-/** What can be shown while an answer arrives. None of it may be acted on. */
+/** A part of an answer to show while the answer arrives. None may be acted on. */
 export type Piece =
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "reasoning"; readonly text: string }
@@ -115,8 +115,8 @@ export interface Model {
 }
 
 /**
- * What to do about a failure: `again` (5xx, overloaded, a connection that failed: try again), `later` (rate limit), `too_long` (context window), `key`
- * (not authorised), `refused` (by a filter), `cut` (the stream ended before the answer did), `wrong` (the request or the answer is not what the format says).
+ * Failures by their remedy: `again` (5xx, overloaded, a connection that failed: try again), `later` (rate limit), `too_long` (context window), `key` (not
+ * authorised), `refused` (by a filter), `cut` (the stream ended before the answer did), `wrong` (the request or the answer is not what the format says).
  */
 export type ModelFailure = "again" | "later" | "too_long" | "key" | "refused" | "cut" | "wrong";
 
@@ -124,7 +124,7 @@ export interface ModelErrorDetails {
 	readonly status?: number;
 	/** As long as the endpoint wants to be left alone. */
 	readonly retryAfterMs?: number;
-	/** What the model had said before it failed. It may be kept as text; nothing else of that answer may. */
+	/** The model's text before it failed. It may be kept as text; nothing else of that answer may. */
 	readonly text?: string;
 	/** The answer had begun. */
 	readonly inStream?: boolean;

@@ -57,7 +57,7 @@ export interface ModelParts {
 export const WIRES: Readonly<Record<WireFormat, Wire>> = { chat: chatWire, responses: responsesWire, anthropic: anthropicWire };
 
 const STALL_MS = 120_000;
-/** What may follow an answer that is whole: its usage. */
+/** The wait for the usage, which may follow a whole answer. */
 const AFTER_MS = 5_000;
 
 export function openModel(options: ModelOptions, parts: ModelParts = {}): EndpointModel {

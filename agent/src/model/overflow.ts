@@ -24,7 +24,7 @@ const WORDS: readonly RegExp[] = [
 	/model_context_window_exceeded|request_too_large/i, // Anthropic, Zhipu
 	/token limit exceeded|too many (?:input )?tokens (?:in|for)/i,
 ];
-/** What sounds alike and is only a matter of time. */
+/** Texts that sound alike and are only a matter of time. */
 const RATE = /rate limit|per[- ]min|requests per|too many requests|please wait|throttl/i;
 /** One request that is more than a minute's tokens: time does not help. OpenAI, Groq. */
 const NEVER = /the input or output tokens must be reduced|request too large for model/i;

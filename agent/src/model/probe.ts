@@ -1,7 +1,4 @@
-/**
- * What an endpoint and a model can do, found by asking: four requests, with results in words. Nothing of it is retried: a wizard shows what is wrong
- * at once.
- */
+/** Finds out what an endpoint and a model can do: four requests, with results in words. None is retried: a wizard shows at once what is wrong. */
 import { anySignal } from "../base/index.js";
 import type { EndpointSettings } from "./endpoints.js";
 import { aboutModel } from "./find-window.js";
@@ -26,7 +23,7 @@ export interface ProbeResult {
 	readonly ok: boolean;
 	readonly window: ContextWindow;
 	readonly listed: ListedModel;
-	/** What belongs into the settings of the endpoint, since it differs from what is known. */
+	/** The settings of the endpoint that differ from the known ones. */
 	readonly learned: Pick<EndpointSettings, "bridge" | "maxTokensField" | "systemRole">;
 }
 

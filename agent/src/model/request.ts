@@ -71,7 +71,7 @@ export function withoutKey(error: unknown, key: string): unknown {
 	return new ModelError(error.kind, masked(error.message, key), { ...details, ...(text === undefined ? {} : { text: masked(text, key) }) });
 }
 
-/** What answers there is no TLS. */
+/** Errors of a server without TLS. */
 const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$|^EPROTO$/;
 const TLS = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/;
 

@@ -28,7 +28,7 @@ export class TokenReader {
 		}
 	}
 
-	/** What there is, or undefined: no ids at all. */
+	/** Returns the ids; undefined if any are missing or wrong. */
 	get tokens(): AnswerTokens | undefined {
 		if (this.#broken || !this.#prompt || this.#completion.length === 0) return undefined;
 		return { prompt: this.#prompt, completion: this.#completion, ...(this.#logprobs.length > 0 ? { logprobs: this.#logprobs } : {}) };

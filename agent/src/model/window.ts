@@ -4,10 +4,10 @@ import type { Message, Model, ModelRequest, Usage } from "./model.js";
 export type ContextWindow = Model["window"];
 
 const DEFAULT_TOKENS = 32_768;
-/** Of English text and code; of other scripts a token has fewer, so an estimate errs towards too little. The next usage corrects it. */
+/** For English text and code; a token of another script has fewer, so an estimate errs towards too little. The next usage corrects it. */
 const CHARS_PER_TOKEN = 3.5;
 
-/** What the settings say, else what the endpoint says, else a size that nearly every model has. */
+/** Returns the settings' number, else the endpoint's, else a size that nearly every model has. */
 export function windowOf(config: number | undefined, endpoint: number | undefined): ContextWindow {
 	if (config !== undefined) return { tokens: config, from: "config" };
 	return endpoint === undefined ? { tokens: DEFAULT_TOKENS, from: "default" } : { tokens: endpoint, from: "endpoint" };

@@ -1,6 +1,6 @@
 /**
- * What the three formats have in common. `open.ts` makes a body of a request with one of them, checks it, sends it, feeds the events of the answer to
- * the format's reader, and asks the reader for the answer when the stream is over.
+ * The common parts of the three formats. `open.ts` makes a body of a request with one of them, checks it, sends it, feeds the events of the answer to the
+ * format's reader, and asks the reader for the answer when the stream is over.
  */
 import type { EndpointFlags } from "./endpoints.js";
 import type { AnswerTokens, ModelRequest, Piece, Reasoning, Usage, WireFormat } from "./model.js";
@@ -35,7 +35,7 @@ export interface StreamReader {
 	take(event: StreamEvent): readonly Piece[];
 	/** `open`: not whole. `closed`: whole, but something may follow (usage). `done`: nothing follows. */
 	readonly state: "open" | "closed" | "done";
-	/** What has been said so far. */
+	/** The text so far. */
 	readonly text: string;
 	/** Once it is closed. */
 	answer(): RawAnswer;

@@ -14,18 +14,18 @@ import type { NewConversation } from "./messages.js";
 const IDLE_MS = 10 * 60_000;
 const LOOK_MS = 60_000;
 const GO_ON_MS = 3_600_000;
-/** Where messages of the page come from, in the log. */
+/** The platform of the page's messages, in the log. */
 export const PLATFORM = "page";
 const DOOR = { name: "the page", kind: "chat" } as const;
 
 export interface DeskOptions {
 	readonly home: AgentHome;
-	/** Of the core: the page shows the terminals of this home. */
+	/** The core's home: the page shows its terminals. */
 	readonly coreHome: string;
 	/** In place of one of its own, which it opens when it needs it. */
 	readonly runtime?: Runtime | undefined;
 	readonly now?: () => number;
-	/** What went wrong without anyone to tell it to. */
+	/** Reports a problem that no browser waits to hear of. */
 	readonly report?: ((text: string) => void) | undefined;
 }
 
@@ -147,7 +147,7 @@ export class Desk {
 		}
 	}
 
-	/** What nobody has used for a while, and what has nothing under way that could have news. */
+	/** Closes conversations that were not used for a while, if nothing under way in them could have news. */
 	async #leaveIdle(): Promise<void> {
 		const now = this.#options.now?.() ?? Date.now();
 		for (const live of this.#known.values()) {

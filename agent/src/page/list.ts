@@ -14,7 +14,7 @@ const GATHER_MS = 150;
 const KEPT_LOGS = 4;
 
 interface Read {
-	/** Of the file, when it was read. */
+	/** The file's state when it was read. */
 	readonly stamp: string;
 	readonly info: SessionInfo;
 	readonly unanswered: boolean;

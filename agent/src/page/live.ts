@@ -34,7 +34,7 @@ export class Live {
 		return { ...this.#turn, busy, questions };
 	}
 
-	/** What has arrived of the answer. */
+	/** Returns the arrived part of the answer. */
 	get arrived(): { readonly text: string; readonly thought: string } {
 		return { text: this.#text, thought: this.#thought };
 	}

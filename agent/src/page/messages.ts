@@ -1,4 +1,4 @@
-/** What the page's browser code and this server say to each other: types alone, and numbers that both keep to. It imports nothing, since agent/web uses it too. */
+/** Messages between the page's browser code and this server: types alone, and numbers that both keep to. It imports nothing, since agent/web uses it too. */
 
 export type BusyMode = "steer" | "queue" | "interrupt";
 export type ResultHow = "ran" | "recovered" | "skipped" | "refused" | "unknown";
@@ -102,7 +102,7 @@ export interface WaitingMessage {
 	readonly mode: BusyMode | null;
 }
 
-/** What is under way, besides the lines of the log. The text of an answer that is arriving comes in pieces of its own. */
+/** The work under way, besides the lines of the log. The text of an answer that is arriving comes in pieces of its own. */
 export interface LiveState {
 	/** A turn is under way in this server. */
 	readonly busy: boolean;
@@ -116,7 +116,7 @@ export interface LiveState {
 	/** By the id of a call that runs: the last thing that it told. */
 	readonly progress: Readonly<Record<string, string>>;
 	readonly retry: { readonly why: string; readonly until: string; readonly attempt: number } | null;
-	/** What the person should know, of this turn. */
+	/** The warnings of this turn to the person. */
 	readonly warnings: readonly string[];
 	/** How the last turn in this server ended, if not with an answer. */
 	readonly end: string | null;

@@ -13,7 +13,7 @@ export interface PartOptions {
 	readonly runtime?: Runtime;
 	/** The agent's home; default: that of this program. */
 	readonly agentHome?: string;
-	/** What went wrong without a browser to tell it to. */
+	/** Reports a problem that no browser waits to hear of. */
 	readonly report?: (text: string) => void;
 }
 

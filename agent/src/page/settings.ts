@@ -1,4 +1,4 @@
-/** What a new conversation can be begun with: from agent.json, and from what the endpoint lists. */
+/** The choices for a new conversation: from agent.json, and from the endpoint's list. */
 import { type AgentConfig, AgentError, loadAgentConfig } from "../base/index.js";
 import { chosenEndpoint } from "../chat/index.js";
 import { listModels } from "../model/index.js";

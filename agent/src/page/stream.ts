@@ -1,6 +1,6 @@
 /**
- * What a browser is told as it happens, as server-sent events: the list of conversations, and one conversation: its lines by their numbers, so that a browser
- * which comes back goes on where it was, and what is under way in it.
+ * Sends a browser news as server-sent events: the list of conversations, and one conversation: its lines by their numbers, so that a browser which comes back
+ * goes on where it was, and the work under way in it.
  */
 import path from "node:path";
 import { AgentError, type AgentHome } from "../base/index.js";

@@ -8,7 +8,7 @@ export interface ReportOptions {
 	readonly manifest: RunManifest;
 	readonly items: readonly RunItem[];
 	readonly progress: RunProgress;
-	/** What the last look at what is left has found, in words; undefined: there was none yet. */
+	/** The findings of the last look at what is left, in words; undefined: there was none yet. */
 	readonly proof?: string | undefined;
 }
 

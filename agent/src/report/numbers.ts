@@ -1,4 +1,4 @@
-/** What a run has come to, in numbers: both rates, with errors left out and with errors as 0, and how sure they are. */
+/** The results of a run in numbers: both rates, with errors left out and with errors as 0, and how sure they are. */
 import type { RunItem, RunProgress } from "../run/index.js";
 import { bootstrap, type Interval, meanOf, passAtK, percentile, sumOf, wilson } from "./estimates.js";
 

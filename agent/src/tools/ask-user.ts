@@ -13,11 +13,11 @@ export interface UserQuestion {
 	/** The id of the call. */
 	readonly id: string;
 	readonly text: string;
-	/** What the user can choose from; they may always say something else. */
+	/** The answers to choose from; the user may always say something else. */
 	readonly choices: readonly string[];
 }
 
-/** Where questions are shown and answered. */
+/** Shows questions and takes the answers. */
 export interface QuestionDoor {
 	/** Undefined: someone can answer. Else why not, in a clause. */
 	nobody(): string | undefined;

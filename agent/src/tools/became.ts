@@ -1,4 +1,4 @@
-/** What became of a call of the core whose agent was killed: its true result, from what the core has on the disk. Never a guess, and never a second run. */
+/** Finds the true result of a call of the core whose agent was killed, from the core's files. Never a guess, and never a second run. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FoundCall, HoldfastError, type Process, type Runtime, renderResult, type Task, type TerminalResult, type ToolResult } from "holdfast";
 import { DOOR, SHOWN_CHARS } from "./limits.js";

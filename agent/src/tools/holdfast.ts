@@ -11,7 +11,7 @@ export interface CoreToolsOptions {
 	readonly runtime: Runtime;
 	/** Opened with `TASK_LIMITS`. */
 	readonly task: Task;
-	/** Where calls run; a conversation can move. Undefined: the task's own. */
+	/** The place of calls; a conversation can move. Undefined: the task's own. */
 	readonly place?: () => string | PlaceObject | undefined;
 	/** As which user of its container calls run that have a place; default: the container's. */
 	readonly user?: string | undefined;

@@ -28,7 +28,7 @@ export class McpConnection {
 	#connected: Promise<Client> | undefined;
 	/** The pid of the program that it was started as. */
 	#pid: (() => number | null) | undefined;
-	/** What it has written to stderr last, and what was wrong with what it wrote to stdout. */
+	/** The server's last words on stderr; `#wrong`: the fault in its stdout. */
 	#said = "";
 	#wrong: string | undefined;
 	#closed = false;

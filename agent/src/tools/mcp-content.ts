@@ -1,4 +1,4 @@
-/** What an MCP server answers, as text for a model. */
+/** Turns an MCP server's answer into text for a model. */
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { SHOWN_CHARS } from "./limits.js";
 import { recallCall } from "./recall.js";

@@ -10,7 +10,7 @@ import type { AgentTool, Availability, Toolset } from "./tool.js";
 
 const PACKAGE = "holdfast-browser";
 
-/** What its module `holdfast-browser/toolsets` exports. */
+/** The exports of its module `holdfast-browser/toolsets`. */
 interface ToolsetsModule {
 	readonly offeredToolsets: () => readonly OfferedToolset[];
 }

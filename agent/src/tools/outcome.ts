@@ -63,7 +63,7 @@ export const linesIn = (text: string): number => text.split("\n").length - (text
 /** The core's own words for a middle that it has left out. */
 const GAP = /\n?\[\d+ characters? left out; process\(action="log", session_id="proc_[0-9a-f]+", byte_offset=\d+\) shows them\]\n/;
 
-/** What the core has shown of a longer output, before and behind what it has left out. */
+/** Splits the core's view of a longer output: the text before and behind the gap. */
 function aroundGap(output: string): { readonly head: string; readonly tail: string } | undefined {
 	const gap = GAP.exec(output);
 	return gap ? { head: output.slice(0, gap.index), tail: output.slice(gap.index + gap[0].length) } : undefined;
@@ -73,7 +73,7 @@ function aroundGap(output: string): { readonly head: string; readonly tail: stri
 export function endsOf({ head, tail, headEnds }: { head: string; tail: string; headEnds?: number }, session: string, most: number): string {
 	const first = head.slice(0, most * 0.4).replace(/[\uD800-\uDBFF]$/, "");
 	const last = tail.slice(-most * 0.6).replace(/^[\uDC00-\uDFFF]/, "");
-	// Where nothing was taken out of the text, characters can be counted as bytes of the log.
+	// If nothing was taken out of the text, characters can be counted as bytes of the log.
 	const offset = headEnds === Buffer.byteLength(head) ? Buffer.byteLength(first) : 0;
 	return `${first}\n[the middle is left out; process(action="log", session_id="${session}", byte_offset=${offset}) shows ${offset === 0 ? "all of it" : "what follows"}]\n${last}`;
 }

@@ -48,7 +48,7 @@ export function recallTool(find: (call: string) => string | undefined): AgentToo
 	};
 }
 
-/** Where a line begins; the end of the text when there are fewer. */
+/** Returns the start of a line; the end of the text when there are fewer. */
 function startOf(text: string, line: number): number {
 	let at = 0;
 	for (let count = 0; count < line; count++) {

@@ -100,7 +100,7 @@ function collapsed(lines: readonly Line[], { alike, where }: { alike: boolean; w
 	return items;
 }
 
-/** Where the run of lines ends that differ from this one only in numbers. A line that tells of a failure is never in one. */
+/** Returns the end of the run of lines that differ from this one only in numbers. A line that tells of a failure is never in one. */
 function alikeUntil(lines: readonly Line[], at: number): number {
 	const key = keyOf((lines[at] as Line).text);
 	if (key === undefined) return at;

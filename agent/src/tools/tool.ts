@@ -12,13 +12,13 @@ export interface ToolOutcome {
 	readonly how?: "ran" | "refused" | "skipped";
 	/** The time of a wait is over and what it waits for still runs: to wait again is no loop. */
 	readonly waits?: true;
-	/** What a person has not answered yet: an approval, or the question itself. Nothing was done: the call stays open, and is made again. */
+	/** The approval or the question that a person has not answered yet. Nothing was done: the call stays open, and is made again. */
 	readonly pending?: string;
 	/** News of background processes that came with it. They are no part of the result: each goes to the inbox, once by its id. */
 	readonly notices?: readonly { readonly id: string; readonly text: string }[];
 }
 
-/** What a call is given besides its arguments. */
+/** The surroundings of a call, besides its arguments. */
 export interface ToolCallContext {
 	/** Unique in the task. The core keeps it with the process, so that the call can be found after a crash. */
 	readonly id: string;
@@ -32,11 +32,11 @@ export interface ToolCallContext {
 export interface AgentTool extends ToolShown {
 	/** False: it only reads, so it may run beside others, and may be made again after a crash. */
 	readonly changes: boolean;
-	/** Of a tool that changes things: these arguments only read. */
+	/** Returns true if these arguments only read, for a tool that changes things. */
 	onlyReads?(args: unknown): boolean;
 	/** `args` has been parsed from JSON, and is not checked otherwise. Never rejects for anything that a model can cause. */
 	run(args: unknown, context: ToolCallContext): Promise<ToolOutcome>;
-	/** What became of a call whose agent was killed. Without it: made again if the tool changes nothing, else unknown. */
+	/** Returns the outcome of a call whose agent was killed. Without it: made again if the tool changes nothing, else unknown. */
 	became?(args: unknown, context: ToolCallContext): Promise<Became>;
 	/** The result is in the log and on the disk, and names no process: what was kept for `became` may go. Never rejects. */
 	settle?(id: string): Promise<void>;

@@ -14,7 +14,7 @@ export interface ChosenTools {
 	readonly tools: readonly string[];
 	/** Each set that was asked for, by itself or by an include, and how it stands. */
 	readonly sets: readonly ToolsetState[];
-	/** What to tell the person before the first message. */
+	/** A warning for the person before the first message. */
 	readonly warning?: string;
 }
 
@@ -75,7 +75,7 @@ export function toolsetsWith(options: {
 	/** Whether a person can answer questions. */
 	readonly ask?: () => Availability;
 	readonly servers?: readonly Toolset[];
-	/** Of other packages. They are used where they are named: `all` has none of them. */
+	/** Sets of other packages. They are used where they are named: `all` has none of them. */
 	readonly offered?: readonly Toolset[];
 	readonly own?: Readonly<Record<string, OwnToolset>>;
 }): Toolset[] {

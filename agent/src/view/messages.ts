@@ -1,4 +1,4 @@
-/** What the page of a run is sent. */
+/** The messages to the page of a run. */
 export type EpisodeState = "waits" | "open" | "gone" | "solved" | "part" | "failed" | "recorded" | "error";
 
 export interface EpisodeCell {
@@ -29,7 +29,7 @@ export interface RunView {
 	/** The program that runs it. */
 	readonly runner: number | null;
 	readonly paused: boolean;
-	/** What the last look at what is left has found; null: the run is not over. */
+	/** The findings of the last look at what is left; null: the run is not over. */
 	readonly proof: readonly string[] | null;
 	readonly clean: boolean;
 }

@@ -1,4 +1,4 @@
-/** What the page shows of a run and of one episode, read from its files. */
+/** Reads the page's view of a run and of one episode from the run's files. */
 import fs from "node:fs";
 import path from "node:path";
 import type { Runtime } from "holdfast";
