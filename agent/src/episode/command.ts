@@ -11,7 +11,7 @@ export interface RunOptions {
 	readonly env?: Readonly<Record<string, string>>;
 	readonly cwd?: string;
 	readonly signal?: AbortSignal;
-	/** What it leaves running is killed at its end. */
+	/** Processes that it leaves running are killed at its end. */
 	readonly leaveNothing?: boolean;
 }
 
@@ -20,9 +20,9 @@ export interface EndedCommand {
 	/** Null: it was killed. */
 	readonly exit_code: number | null;
 	readonly timed_out: boolean;
-	/** What of it could not be killed. */
+	/** Pids of its processes that could not be killed. */
 	readonly survivors: readonly number[];
-	/** What was printed, or so much of its beginning. */
+	/** Returns the output, or so much of its beginning. */
 	bytes(most?: number): Buffer;
 	text(): string;
 }

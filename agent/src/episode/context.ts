@@ -19,9 +19,9 @@ import type { Setting } from "./seam.js";
 export interface MovedFiles {
 	readonly files: number;
 	readonly bytes: number;
-	/** Of a single file. */
+	/** The hash of a single file. */
 	readonly sha256?: string;
-	/** What is neither file, folder nor link, and stays behind. */
+	/** Entries that are neither file, folder nor link, and stay behind. */
 	readonly skipped: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface ToolContext {
 	/** The name of the episode's task. */
 	readonly task: string;
 	readonly place: string | PlaceObject;
-	/** Where files of the episode go on this machine. */
+	/** The directory of this machine for files of the episode. */
 	readonly folder: string;
 	/** Seconds until the episode has to be over. */
 	left(): number;
@@ -56,7 +56,7 @@ export interface ToolContext {
 	tool<N extends ToolName>(name: N, args: ToolArgs[N]): Promise<ToolResults[N]>;
 	/** The same hands in another place; what runs there ends with the episode. */
 	beside(setting: Setting): Promise<ToolContext>;
-	/** What runs in the background. */
+	/** Returns the processes in the background. */
 	processes(): Process[];
 	/** Which container or sandbox it has now; undefined: a place that is no box. Looking makes one if there is none. */
 	box(): Promise<Box | undefined>;

@@ -17,7 +17,7 @@ const NOTHING_DONE: Acted = { conversation: null, usage: { input: 0, output: 0 }
 export interface EpisodeOptions {
 	/** The name of its task: no other attempt has it. */
 	readonly name: string;
-	/** Where its files go, and where its shell starts on this machine: both are made. */
+	/** The directories of its files, and of its shell on this machine: both are made. */
 	readonly folder: string;
 	readonly work: string;
 	readonly environment: Environment;
@@ -57,7 +57,7 @@ class Attempt {
 	readonly #tasks: Task[] = [];
 	box: Box | undefined;
 	acted: Acted = NOTHING_DONE;
-	/** What was killed when the agent was stopped, and what it left in the background. */
+	/** Processes killed when the agent was stopped, and those that it left in the background. */
 	readonly stopped: string[] = [];
 	readonly left: string[] = [];
 
@@ -158,7 +158,7 @@ class Attempt {
 	}
 }
 
-/** What a step that has no better word for it makes of an error. */
+/** Gives an error of a step a type, if it has no better one. */
 function typed(of: "environment" | "scorer", code: "setup" | "failed", error: unknown): unknown {
 	if (error instanceof EpisodeError || (error instanceof HoldfastError && UNREACHED.includes(error.code))) return error;
 	const words = error instanceof Error ? error.message : String(error);

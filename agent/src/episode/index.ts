@@ -1,4 +1,4 @@
-/** What happens inside one episode. agent/docs/environments.md */
+/** The inside of one episode. agent/docs/environments.md */
 export { quoted } from "./command.js";
 export { isLocal, isSandbox, type ToolContext } from "./context.js";
 export { endEpisode, endedLines, runEpisode } from "./episode.js";

@@ -19,7 +19,7 @@ export interface Score {
 	readonly tamperable?: string;
 }
 
-/** What can go wrong, by whose failure it is. */
+/** Codes of errors, by the part whose failure it is. */
 export const ERROR_CODES = {
 	/** `failed`: it did not answer, after the retries of the loop. */
 	model: ["failed"],
@@ -76,14 +76,14 @@ export interface ToolCount {
 	readonly failure: number;
 }
 
-/** What an attempt leaves in the ledger. */
+/** The result of an attempt, as the ledger keeps it. */
 export interface EpisodeResult {
 	readonly outcome: Outcome;
 	readonly conversation: string | null;
 	readonly usage: Usage;
 	readonly tools: readonly ToolCount[];
 	readonly seconds: number;
-	/** What was still running at its end and was killed, a line each. */
+	/** Processes, shells and boxes that were left at its end and were killed, a line each. */
 	readonly ended: readonly string[];
 	/** Nothing of its task is left. */
 	readonly gone: boolean;

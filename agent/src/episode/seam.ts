@@ -4,21 +4,21 @@ import type { Usage } from "../model/index.js";
 import type { ToolContext } from "./context.js";
 import type { EpisodeEnd, Score, ToolCount } from "./outcome.js";
 
-/** Where an episode is played, and as whom. */
+/** The place of an episode, and its users. */
 export interface Setting {
 	readonly place: string | PlaceObject;
 	/** As which user of its container the agent works; default: the container's. */
 	readonly user?: string;
 	/** As which user of its container the episode itself works; default: the container's. */
 	readonly hands?: string;
-	/** Where its shell starts; default: the place's own. */
+	/** The start directory of its shell; default: the place's own. */
 	readonly cwd?: string;
 	readonly env?: Readonly<Record<string, string>>;
 	/** False: the model sees output as it is. Only for a place that is a boundary. */
 	readonly mask?: boolean;
 }
 
-/** What an environment may use before there is a place: to build an image, for instance. */
+/** The means of an environment before there is a place: to build an image, for instance. */
 export interface Site {
 	/** The place of the run. */
 	readonly place: string | PlaceObject;
@@ -57,11 +57,11 @@ export interface Environment {
 	total?(scores: readonly Score[]): Score;
 	/** Does what is asked: the oracle's way. */
 	solve?(cx: ToolContext, round: number, signal: AbortSignal): Promise<void>;
-	/** What the tests of this episode may take beside the agent's time, seconds. */
+	/** Seconds that the tests of this episode may take beside the agent's time. */
 	readonly scoreSeconds: number;
 }
 
-/** What an agent has to act in. */
+/** The means of an agent to act. */
 export interface Scene {
 	readonly cx: ToolContext;
 	readonly environment: Environment;
@@ -71,7 +71,7 @@ export interface Scene {
 	readonly folder: string;
 }
 
-/** Who acts: our loop, the task's own solution, nothing, or a program in the place. */
+/** The actor: our loop, the task's own solution, nothing, or a program in the place. */
 export interface EpisodeAgent {
 	readonly name: string;
 	enter(scene: Scene, begun: Begun): Promise<Actor>;

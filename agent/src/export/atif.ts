@@ -65,7 +65,7 @@ function stepsOf(system: string, entries: readonly Entry[], model: string): Step
 	return steps;
 }
 
-/** What the model was told, in the words that it was sent. */
+/** Returns a line's message to the model, in the words that it was sent. */
 function heardOf(entry: Entry): { source: "user" | "system"; message: string; extra?: Extra } | undefined {
 	switch (entry.t) {
 		case "user":

@@ -8,7 +8,7 @@ import { type ExportedEpisode, endOf, type RunToExport } from "./episode.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What Harbor calls these failures; its viewer groups by the name. */
+/** Harbor's names of these failures; its viewer groups by them. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
 	"scorer reward_missing": "RewardFileNotFoundError",
 	"scorer reward_empty": "RewardFileEmptyError",

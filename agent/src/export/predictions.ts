@@ -4,7 +4,7 @@ import path from "node:path";
 import { errno } from "../base/index.js";
 import type { ExportedEpisode } from "./episode.js";
 
-/** Where the environment of such an item leaves the patch, in the episode's folder. */
+/** The patch in the episode's folder, left by the environment of such an item. */
 const PATCH = "model.patch";
 
 /** Returns undefined for an item of another kind. An episode without a patch has an empty one: the harness counts it. */

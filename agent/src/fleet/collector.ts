@@ -90,7 +90,7 @@ class Collector {
 		const { queue, manifest, items, signal, lookMs = LOOK_MS } = this.#options;
 		signal.addEventListener("abort", () => this.#wake(), { once: true });
 		await this.#endOpen();
-		// What is published to a stream is heard by others too: so a result is taken at once, and what was not heard with the next look.
+		// Other subscribers hear a message to a stream too: so a result is taken at once, and one that was not heard with the next look.
 		const heard = queue.connection.subscribe(resultSubject(manifest.id, "*"), { callback: (_, message) => void this.#heard(indexIn(message.subject)) });
 		try {
 			while (!this.#done() && !signal.aborted) {

@@ -1,6 +1,6 @@
 /**
- * What workers and the collector of a run tell each other. A job and a result have a subject of their own for each index; a result is stored only as the first of
- * its subject, so a worker that comes too late is refused. The queue and the results may be lost: ledgers and the folders of workers are the truth.
+ * The messages between the workers and the collector of a run. A job and a result have a subject of their own for each index; a result is stored only as the
+ * first of its subject, so a worker that comes too late is refused. The queue and the results may be lost: ledgers and the folders of workers are the truth.
  */
 import { AgentError } from "../base/index.js";
 import type { EpisodeResult } from "../episode/index.js";
@@ -42,7 +42,7 @@ export interface Job extends Versioned {
 
 export interface WorkerResult extends Versioned {
 	readonly worker: string;
-	/** Of the worker's own counting. */
+	/** The attempt, as the worker counts. */
 	readonly attempt: number;
 	readonly task: string;
 	readonly result: EpisodeResult;

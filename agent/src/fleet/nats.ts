@@ -12,7 +12,7 @@ export interface JobQueueOptions {
 	readonly servers: string;
 	/** A file of credentials of NATS. */
 	readonly credentials?: string;
-	/** Who this is, for the server's own lists. */
+	/** This program's name in the server's own lists. */
 	readonly name: string;
 	/** Ends the wait for the first answer. */
 	readonly signal: AbortSignal;

@@ -19,7 +19,7 @@ const TAKE_MS = 5_000;
 const TEND_MS = 2_000;
 
 export interface WorkerOptions {
-	/** Of this worker alone: ledgers, homes and what is not stored yet. */
+	/** This worker's own directory: ledgers, homes and what is not stored yet. */
 	readonly dir: string;
 	readonly name: string;
 	readonly queue: JobQueue;

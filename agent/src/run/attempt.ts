@@ -28,10 +28,10 @@ export const attemptName = ({ id }: Pick<RunManifest, "id">, index: number, atte
 
 export const attemptLabel = (index: number, attempt: number): string => `${label(index)}.${attempt}`;
 
-/** What is kept of an attempt: trajectory, proof, output of tests. */
+/** Returns the folder of an attempt: trajectory, proof, output of tests. */
 export const attemptFolder = (dir: string, index: number, attempt: number): string => path.join(dir, "episodes", attemptLabel(index, attempt));
 
-/** Where its shell starts on this machine. */
+/** Returns the start directory of its shell on this machine. */
 export const workOf = (dir: string, index: number, attempt: number): string => path.join(dir, "work", attemptLabel(index, attempt));
 
 export function playAttempt(
@@ -76,7 +76,7 @@ export async function rescoreAttempt(
 	return { outcome: found.kind === "error" || outcome.kind === "error" ? found : { ...found, end: outcome.end } };
 }
 
-/** What an attempt had spent whose program was killed, as far as its conversation says. */
+/** Returns the usage of an attempt whose program was killed, as far as its conversation says. */
 export function lostUsage(home: AgentHome, task: string): { readonly usage?: Usage } {
 	const session = lastSession(home, { task });
 	if (!session) return {};

@@ -1,4 +1,4 @@
-/** What a runner is given, and what it tells while it runs. */
+/** The options of a runner, and the events that it tells while it runs. */
 import type { Runtime } from "holdfast";
 import type { AgentHome } from "../base/index.js";
 import type { EpisodeAgent, EpisodeResult, Outcome } from "../episode/index.js";
@@ -10,9 +10,9 @@ export interface RunnerOptions {
 	readonly dir: string;
 	readonly manifest: RunManifest;
 	readonly items: readonly RunItem[];
-	/** Who acts in the episodes. */
+	/** The actor in the episodes. */
 	readonly agent: EpisodeAgent;
-	/** Where its conversations are: `talk` in the run. */
+	/** The home of its conversations: `talk` in the run. */
 	readonly talk: AgentHome;
 	/** Until a person sets another (requests.ts). */
 	readonly concurrency: number;

@@ -1,6 +1,6 @@
 /**
- * What has happened in a run: lines that are only added, by one program at a time. An index with a `result` is done, whichever program asks. A `start` without
- * an end belongs to a program that is gone: the next one ends what it left, writes `lost`, and begins another attempt.
+ * The record of a run: lines that are only added, by one program at a time. An index with a `result` is done, whichever program asks. A `start` without an end
+ * belongs to a program that is gone: the next one ends what it left, writes `lost`, and begins another attempt.
  */
 import path from "node:path";
 import { AgentError, Claim, isoTime, LineFile, readLines, systemClock } from "../base/index.js";
@@ -9,7 +9,7 @@ import { type LedgerRow, LedgerState, progressOf, type RunProgress, type Unstamp
 
 export const ledgerFile = (run: string): string => path.join(run, "ledger.jsonl");
 
-/** What the ledger of a run says now; another program may be writing to it. */
+/** Reads a run's progress from its ledger; another program may be writing to it. */
 export const readProgress = (dir: string): RunProgress => progressOf(readLedger(dir));
 
 export const readLedger = (dir: string): readonly LedgerRow[] => readLines(ledgerFile(dir)).values as LedgerRow[];

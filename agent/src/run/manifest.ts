@@ -13,11 +13,11 @@ const manifestSchema = z.strictObject({
 	id: z.string(),
 	created_at: z.string(),
 	source: z.string(),
-	/** Who acts: `model`, `oracle`, `nop`, or a command of the place. */
+	/** The actor: `model`, `oracle`, `nop`, or a command of the place. */
 	agent: z.string().default("model"),
 	endpoint: z.string(),
 	model: z.string(),
-	/** Where episodes run; the first of a pool. */
+	/** The place of episodes; the first of a pool. */
 	place: placeSchema,
 	/** Several places, or one with slots. */
 	pool: z
@@ -28,7 +28,7 @@ const manifestSchema = z.strictObject({
 	concurrency: z.number().int().min(1).default(4),
 	toolsets: z.array(z.string()),
 	steps: z.number().int(),
-	/** Of an episode. */
+	/** The time of an episode. */
 	seconds: z.number(),
 	repeats: z.number().int(),
 });
@@ -36,7 +36,7 @@ export type RunManifest = z.infer<typeof manifestSchema>;
 
 const [MANIFEST, ITEMS] = ["run.json", "items.jsonl"];
 
-/** Who may write to a run. */
+/** The claim of the program that may write to a run. */
 export const claimOf = (dir: string): string => path.join(dir, "claim");
 
 const there = (dir: string): AgentError =>

@@ -1,4 +1,4 @@
-/** Where episodes run: one place, or a pool of them with so many slots each. A place that fails rests for a while, and the next attempt goes to another. */
+/** The places of a run: one, or a pool of them with so many slots each. A place that fails rests for a while, and the next attempt goes to another. */
 import type { PlaceObject } from "holdfast";
 import { AgentError } from "../base/index.js";
 import { isLocal } from "../episode/index.js";

@@ -13,7 +13,7 @@ import { makesBoxes, placeName, type RunPlace } from "./places.js";
 const LEAVING_MS = 90_000; // a busy machine, or a connection over SSH that stays for a minute; a clean run waits for nothing
 const LOOK_MS = 50;
 
-/** What was planted on a place, and whether the look found it. */
+/** The process that was planted on a place, and whether the look found it. */
 export interface Control {
 	readonly place: string;
 	readonly found: boolean;
@@ -41,7 +41,7 @@ export interface Proof extends Leftover {
 export const isClean = ({ control, kept, sandboxes, processes, mounts }: Proof): boolean =>
 	control && [kept, sandboxes, processes, mounts].every((left) => left.length === 0);
 
-/** What the proof says, a line each. */
+/** Returns the proof in words, a line each. */
 export function proofWords(proof: Proof): string[] {
 	if (isClean(proof)) return ["nothing is left: the look found what was planted for it, and nothing else"];
 	const blind = proof.controls.filter(({ found }) => !found).map(({ place, why }) => `not proven for ${place}: ${why}`);
@@ -49,7 +49,7 @@ export function proofWords(proof: Proof): string[] {
 	return [...blind, ...[...proof.kept, ...proof.sandboxes, ...proof.processes, ...proof.mounts].map((line) => `left: ${line}`)];
 }
 
-/** What of the home runs: kept processes with shells, and boxes. Rejects if an engine cannot be looked at. */
+/** Returns the home's running processes, with shells, and its boxes. Rejects if an engine cannot be looked at. */
 export async function leftIn(runtime: Runtime): Promise<Omit<Leftover, "controls">> {
 	const kept = runtime.list({ task: null, shells: true, ended: false }).map(({ id, spec }) => `${id} ${spec.task}`);
 	const { sandboxes } = await runtime.sandboxes();

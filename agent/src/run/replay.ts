@@ -28,7 +28,7 @@ export interface ReplayOptions {
 }
 
 export interface ReplayedCall {
-	/** Of the model's answers, from 1. */
+	/** The number of the model's answer, from 1. */
 	readonly turn: number;
 	readonly tool: string;
 	readonly args: string;

@@ -1,5 +1,5 @@
 /**
- * What people ask of a run: lines in `requests.jsonl`, which any program may add. The runner follows them as they come, and reads all of them again when it
+ * People's requests to a run: lines in `requests.jsonl`, which any program may add. The runner follows them as they come, and reads all of them again when it
  * begins: so a request holds whether a runner runs now, was restarted, or comes tomorrow. Requests for an episode name the attempt that they mean, so that
  * carrying one out twice changes nothing.
  */
@@ -20,7 +20,7 @@ export type RunRequest =
 
 export type StampedRequest = RunRequest & { readonly id: string; readonly at: string };
 
-/** What holds now, of all that was asked. */
+/** The sum of all requests, as it holds now. */
 export interface Wanted {
 	readonly paused: boolean;
 	/** As a person set it; it goes before what the runner was started with. */
@@ -35,7 +35,7 @@ export const attemptKey = (index: number, attempt: number): string => `${index}.
 
 const requestsFile = (run: string): string => path.join(run, "requests.jsonl");
 
-/** What a person asks. Throws `INVALID` where nobody would follow it. */
+/** Adds a person's request. Throws `INVALID` where no runner would follow it. */
 export async function askRun(run: string, request: RunRequest): Promise<StampedRequest> {
 	if (!isCollected(run)) return addRequest(run, request);
 	throw new AgentError("INVALID", "the workers of a collector play this run, and they follow no such request; it is for runs that one program plays");

@@ -36,7 +36,7 @@ export class Runner {
 	readonly #queue: Queue;
 	readonly #running = new Map<number, Running>();
 	readonly #rescoring = new Map<string, Promise<void>>();
-	/** Where episodes were played, one for each engine. */
+	/** Places that episodes were played on, one for each engine. */
 	readonly #used = new Map<string, RunPlace>();
 	/** Places that a failed attempt was on. */
 	readonly #failedOn = new Map<number, string>();
@@ -145,7 +145,7 @@ export class Runner {
 		}
 	}
 
-	/** What a person does not want is over before it begins. */
+	/** Ends cancelled attempts before they begin. */
 	async #cancelWaiting(): Promise<void> {
 		const { cancelled } = this.#wanted;
 		if (cancelled.size === 0) return;

@@ -57,7 +57,7 @@ function check({ name, type, target }: ArchiveEntry, file: string): void {
 
 function write(root: string, { name, type, mode, target, content }: ArchiveEntry, file: string): void {
 	const at = path.join(root, name);
-	// What is on the way must be folders: an entry behind a link would be written wherever that leads.
+	// Its parents must be folders: an entry behind a link would be written wherever that leads.
 	for (let above = path.dirname(at); above.length > root.length; above = path.dirname(above))
 		if (fs.lstatSync(above, { throwIfNoEntry: false })?.isSymbolicLink())
 			throw new AgentError("INVALID", `${file}: the entry ${JSON.stringify(name)} is behind a link of the same archive; nothing was unpacked`);

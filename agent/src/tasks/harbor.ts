@@ -130,7 +130,7 @@ function modern(
 	return { settings };
 }
 
-/** What the format allows and no place of ours gives. */
+/** Returns a problem for each setting that the format allows and no place of ours gives. */
 function refused(at: string, { environment, agent, verifier, solution, steps, artifacts }: HarborSettings): TaskProblem[] {
 	const no = (key: string, text: string): TaskProblem => ({ at, key, text });
 	const problems: TaskProblem[] = [];

@@ -47,5 +47,5 @@ function some(loaded: LoadedTasks, from: string, why: string): LoadedTasks {
 	return loaded;
 }
 
-/** Where what was unpacked and cloned is kept. */
+/** Returns the directory of unpacked and cloned tasks. */
 const cacheOf = (): string => path.join(openAgentHome().root, "tasks");

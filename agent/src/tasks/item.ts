@@ -15,7 +15,7 @@ export interface PromptRow {
 	readonly image?: string | undefined;
 	readonly cwd?: string | undefined;
 	readonly toolsets?: readonly string[] | undefined;
-	/** What the episode is scored by: 1 if the file has exactly this content, 0.5 if it contains it, else 0. Without it there is no score. */
+	/** The scoring of the episode: 1 if the file has exactly this content, 0.5 if it contains it, else 0. Without it there is no score. */
 	readonly expect?: { readonly file: string; readonly content: string } | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface PromptRow {
 export interface TaskProblem {
 	/** The task's folder, or FILE:LINE. */
 	readonly at: string;
-	/** Of the settings, `environment.gpus`; of a row, the column. */
+	/** The key of a setting, `environment.gpus`; the column of a row. */
 	readonly key?: string | undefined;
 	readonly text: string;
 }
@@ -33,7 +33,7 @@ export interface LoadOptions {
 	readonly toolsets?: ReadonlySet<string>;
 }
 
-/** What was found: items that can be run, what is wrong with the others, and what is worth a remark. */
+/** The result of a load: items that can be run, problems of the others, and remarks. */
 export interface LoadedTasks {
 	readonly items: readonly TaskItem[];
 	readonly problems: readonly TaskProblem[];

@@ -25,7 +25,7 @@ export const sweSchema = z.object({
 	PASS_TO_PASS: tests.default([]),
 	image: z.string().min(1).optional(),
 	eval_script: z.string().min(1).optional(),
-	/** What a new .py file is worth where the tests do not pass. Default: nothing, since it rewards noise. */
+	/** The reward of a new .py file where the tests do not pass. Default: nothing, since it rewards noise. */
 	new_file_reward: z.number().min(0).max(1).optional(),
 });
 

@@ -101,7 +101,7 @@ function summed(usages: readonly Usage[]): Usage {
 	};
 }
 
-/** What each end of a turn means for an episode: an end that is scored, or whose failure it is and whether another attempt may help. */
+/** The meaning of each end of a turn for an episode: an end that is scored, or whose failure it is and whether another attempt may help. */
 const ENDS: Readonly<Record<TurnEnd, EpisodeEnd | { readonly of: "model" | "runner"; readonly again: boolean }>> = {
 	answered: "finished",
 	steps: "turns",

@@ -1,4 +1,4 @@
-/** What a task wants to be kept of the place where the agent worked: into the episode's folder, and, for separate tests, to the same paths in their place. */
+/** Keeps the files that a task wants of the agent's place: in the episode's folder, and, for separate tests, at the same paths in the place of the tests. */
 import fs from "node:fs";
 import path from "node:path";
 import { EpisodeError, quoted, type ToolContext } from "../../episode/index.js";

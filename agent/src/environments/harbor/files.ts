@@ -11,11 +11,11 @@ export async function must(cx: ToolContext, command: string, what: string): Prom
 	return text();
 }
 
-/** Who works in a place, and where. */
+/** The users of a place, and its directory. */
 export interface Inhabitants {
 	/** `uid:gid` of the agent. */
 	readonly agent: string;
-	/** Of the episode's own hands. */
+	/** `uid:gid` of the episode's own hands. */
 	readonly hands: string;
 	/** The agent may become root without a password. */
 	readonly sudo: boolean;

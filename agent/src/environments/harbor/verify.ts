@@ -25,7 +25,7 @@ export interface Verification {
 	readonly step?: string;
 }
 
-/** Whose each reward is, and from when, as the place saw it right behind the tests. */
+/** The owner and the time of each reward, as the place saw them right behind the tests. */
 const WRITTEN = "rewards.txt";
 const STARTED = 127; // the shell's word for a file that is not there, 126 for one that cannot be run
 
@@ -70,7 +70,7 @@ interface Run {
 
 const isChanging = (error: unknown): boolean => error instanceof HoldfastError && error.code === "CONFLICT";
 
-/** What a file has at one moment: one that something of the agent's writes all the time is no reason for an error. */
+/** Reads a file as it is at one moment: one that a program of the agent's writes all the time is no reason for an error. */
 async function readOnce(cx: ToolContext, file: string): Promise<Buffer | undefined> {
 	try {
 		return await cx.read(file, REWARD_BYTES);

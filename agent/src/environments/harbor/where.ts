@@ -1,4 +1,4 @@
-/** Where a task in Harbor's format is played: a container of its image, or, if the task says that it can, the sandbox of the run. */
+/** Chooses the place of a task in Harbor's format: a container of its image, or, if the task says that it can, the sandbox of the run. */
 import type { PlaceObject } from "holdfast";
 import { isSandbox, type Setting, type Site } from "../../episode/index.js";
 import { expandVariables, type HarborEnvironment, type HarborTask } from "../../tasks/index.js";
@@ -10,7 +10,7 @@ export interface Layout {
 	readonly tests: string;
 	readonly logs: string;
 	readonly solution: string;
-	/** Of a place where they are elsewhere: variables that say where. */
+	/** Variables that name these directories, where they have moved. */
 	readonly env: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +37,7 @@ export async function settingOf(task: HarborTask, site: Site): Promise<Setting> 
 	return { ...containerSetting(image, settings.environment, site.place), ...(user === undefined ? {} : { user: String(user) }) };
 }
 
-/** Where separate tests run: a container of their own image, or a sandbox of their own. */
+/** Returns the place of separate tests: a container of their own image, or a sandbox of their own. */
 export async function verifierSetting(task: HarborTask, site: Site): Promise<Setting> {
 	const { settings, folder } = task;
 	const own = settings.verifier.environment;

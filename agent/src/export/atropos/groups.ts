@@ -17,7 +17,7 @@ export function groupsOf({ items }: RunToExport): Group[] {
 	return [...groups].map(([id, indices]) => ({ id, indices }));
 }
 
-/** What the trainer is sent. */
+/** The data for the trainer. */
 export interface ScoredData {
 	readonly tokens: readonly (readonly number[])[];
 	readonly masks: readonly (readonly number[])[];
