@@ -21,7 +21,7 @@ export const settingsSchema = z.strictObject({
 	/** Hosts, `host:port` and networks that may be fetched although they are not public. */
 	allow: z.array(z.string().min(1)).optional(),
 	robots: z.enum(["obey", "ignore"]).optional(),
-	/** Where pages are kept, in the task's place. */
+	/** The directory of pages, in the task's place. */
 	directory: z.string().min(1).optional(),
 	/** A model behind `/chat/completions` that condenses pages. */
 	summarise: z.strictObject({ url: z.url(), model: z.string().min(1), ...key }).optional(),
@@ -31,7 +31,7 @@ export const settingsSchema = z.strictObject({
 			cdp: z.string().min(1).optional(),
 			executable: z.string().min(1).optional(),
 			args: z.array(z.string()).optional(),
-			/** What to ask a person about: `ask`, `allow`, `refuse`. */
+			/** The actions to ask a person about: `ask`, `allow`, `refuse`. */
 			policy: z
 				.strictObject({
 					local_urls: z.enum(["ask", "allow", "refuse"]),

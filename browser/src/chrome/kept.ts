@@ -10,7 +10,7 @@ import { INSTALL, NAMES } from "./find.js";
 export interface KeptBrowser {
 	readonly process: Process;
 	readonly port: number;
-	/** Of the browser's own connection: a random name, so that another program on that port is not taken for it. */
+	/** The path of the browser's own connection: a random name, so that another program on that port is not taken for it. */
 	readonly path: string;
 	/** In the task's place. */
 	readonly directory: string;

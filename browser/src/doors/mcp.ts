@@ -1,4 +1,4 @@
-/** What `holdfast mcp --toolsets web,browser` loads: the tools on a runtime of their own, on the same home. */
+/** The toolsets for `holdfast mcp --toolsets web,browser`: the tools on a runtime of their own, on the same home. */
 import { openRuntime, type RuntimeCallOptions } from "holdfast";
 import { WebError } from "../base/index.js";
 import { offeredToolsets } from "./toolsets.js";
@@ -13,7 +13,7 @@ export interface ServedToolset {
 		readonly annotations: unknown;
 		run(args: unknown, options: RuntimeCallOptions): Promise<unknown>;
 	}[];
-	/** What is off, and what to do. */
+	/** Parts that are off, and what to do. */
 	readonly notes: readonly string[];
 	close(): Promise<void>;
 }

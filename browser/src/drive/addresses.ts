@@ -55,7 +55,7 @@ const plain = (url: string): string => url.replace(/#.*$/s, "");
 
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : "");
 
-/** Of a frame and those around it: a frame of `data:` or `srcdoc` has none of its own. */
+/** Returns the origins of a frame and those around it: a frame of `data:` or `srcdoc` has none of its own. */
 function originsOf(frame: Frame | undefined): string[] {
 	const origins: string[] = [];
 	for (let at: Frame | null | undefined = frame; at; at = at.parentFrame()) origins.push(originOf(at.url()));

@@ -1,11 +1,11 @@
-/** What a browser tool is made of. */
+/** The parts of a browser tool. */
 import type { ToolAnswer, ToolContext } from "holdfast";
 import type * as z from "zod";
 import type { BrowserPolicy } from "./policy.js";
 import type { BrowserSession } from "./session.js";
 import type { Tab } from "./tab.js";
 
-/** What a tool of the browser is given. */
+/** The surroundings of a browser tool's call. */
 export interface Seat {
 	readonly session: BrowserSession;
 	readonly tab: Tab;

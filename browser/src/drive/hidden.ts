@@ -1,4 +1,4 @@
-/** What is not shown to the model because of where it came from, unless a person was asked. */
+/** Hides pages and downloads from the model because of their origin, unless a person was asked. */
 import { oneLine } from "../base/index.js";
 import { hostOf, isLinkLocal } from "../net/index.js";
 import type { BrowserSession } from "./session.js";
@@ -21,7 +21,7 @@ export async function hiddenPage(tab: Tab, seen: Seen): Promise<string | undefin
 	return undefined;
 }
 
-/** What a question about a URL that leads into the machine was about: a file, or a page of the browser; undefined for other URLs. */
+/** Returns the subject of a question about a URL that leads into the machine: a file, or a page of the browser; undefined for other URLs. */
 export function localName(url: string): string | undefined {
 	const inner = url.replace(/^view-source:/, "");
 	if (!/^(file|chrome|devtools|chrome-extension|filesystem):/.test(inner) || !URL.canParse(inner)) return undefined;

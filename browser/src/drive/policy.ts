@@ -1,4 +1,4 @@
-/** What a person is asked about before the browser does it. */
+/** Asks a person before the browser takes certain actions. */
 import type { ToolContext } from "holdfast";
 import { oneLine, WebError } from "../base/index.js";
 import { hostOf, isLinkLocal } from "../net/index.js";
@@ -125,7 +125,7 @@ function actionsOf(element: Element, byKey: boolean): string[] {
 		const action = (pressed ? attribute(control, "formaction") : null) ?? attribute(form, "action") ?? "";
 		return method?.toLowerCase() === "post" && URL.canParse(action, baseURI) ? [new URL(action, baseURI).href] : [];
 	};
-	// What it is in, as it is drawn: what a slot shows is in what is around the slot.
+	// The control around it, as the page is drawn: the contents of a slot are in the element around the slot.
 	let around: Element | null = element;
 	while (around && !Element.prototype.matches.call(around, "button, input, select, textarea, label"))
 		around =

@@ -1,4 +1,4 @@
-/** What was in password fields of a browser: it is masked in every answer, also where the page shows, logs or sends it later. Kept in memory alone. */
+/** The contents of a browser's password fields: masked in every answer, also where the page shows, logs or sends them later. Kept in memory alone. */
 import type { Locator, Page } from "playwright-core";
 import type { Tab } from "./tab.js";
 
@@ -14,7 +14,7 @@ const WORLD = "holdfast";
 
 export class PageSecrets {
 	readonly #known = new Set<string>();
-	/** What is being typed: with the next key it is a beginning of the password, which may be a common word. */
+	/** The text that is being typed: with the next key it is a beginning of the password, which may be a common word. */
 	#typing = "";
 
 	/**

@@ -1,4 +1,4 @@
-/** What is known of a tab besides what playwright knows: its documents, its console and dialogs. */
+/** Keeps the facts about a tab that playwright does not: its documents, its console and dialogs. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Dialog, Frame, Page, Request } from "playwright-core";
 import { WebError } from "../base/index.js";

@@ -8,7 +8,7 @@ const BOMS: readonly (readonly [readonly number[], string])[] = [
 export interface Decoded {
 	readonly text: string;
 	readonly charset: string;
-	/** What the server or the page says it is, where that is wrong. */
+	/** The charset that the server or the page declares, where that is wrong. */
 	readonly declared?: string;
 }
 

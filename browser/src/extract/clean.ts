@@ -4,7 +4,7 @@ const NOISE = "script,style,noscript,template,iframe,object,embed,svg,canvas,lin
 const AROUND = "nav,aside,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],[role=search],[role=dialog],[role=alertdialog]";
 const NAMED =
 	/(^|[\s_-])(cookie|consent|gdpr|newsletter|subscribe|share|sharing|social|advert|ads?|sponsor|promo|breadcrumbs?|sidebar|related|recommended|popup|modal|banner|paywall|skip-?link)([\s_-]|$)/i;
-/** What is called so and holds most of the page is the page. */
+/** An element that is called so and holds most of the page is the page. */
 const MOST_SHARE = 0.5;
 
 export function dropNoise(document: Document): void {

@@ -30,7 +30,7 @@ export function extractHtml(html: string, url: string): HtmlContent {
 	return { title, markdown: withTitle(toMarkdown(root), title), by: "page" };
 }
 
-/** What belongs to the head of a page that has none of the three tags. */
+/** The parts of the head, in a page that has none of the three tags. */
 const HEAD = /^(?:\s+|<!--[\s\S]*?-->|<!doctype[^>]*>|<html\b[^>]*>|<(?:meta|link|base)\b[^>]*>|<(title|style|script)\b[^>]*>[\s\S]*?<\/\1\s*>)+/i;
 const MOST_HEAD = 64 * 1024;
 

@@ -1,4 +1,4 @@
-/** What an answer is: by its type, its name, and its first bytes where these say nothing. */
+/** Tells the kind of an answer: by its type, and by its first bytes where the type says nothing. */
 export type Kind = "html" | "pdf" | "text" | "image" | "binary";
 
 const TEXT =

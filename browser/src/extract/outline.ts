@@ -59,7 +59,7 @@ export function partOf(text: string, offset: number, most: number): { text: stri
 const AROUND = 240;
 const MOST_FOUND = 12;
 
-/** Where a text occurs, whatever its case and spacing, with what is around it. */
+/** Finds a text, whatever its case and spacing, and returns it with its surroundings. */
 export function findIn(text: string, wanted: string): { count: number; passages: { offset: number; text: string }[] } {
 	const pattern = new RegExp(
 		wanted

@@ -1,4 +1,4 @@
-/** What a person does in the picture, as the browser takes it. It is passed on and kept nowhere. */
+/** A person's input in the picture, as the browser takes it. It is passed on and kept nowhere. */
 import * as z from "zod";
 
 const at = { x: z.number().min(0).max(20_000), y: z.number().min(0).max(20_000) };

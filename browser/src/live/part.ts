@@ -21,13 +21,13 @@ const FILES = fileURLToPath(new URL("../../dist/live/web/", import.meta.url));
 const holdSchema = z.strictObject({ hold: z.boolean(), key: z.string().max(100).optional() });
 const inputsSchema = z.strictObject({ key: z.string().max(100), events: z.array(inputSchema).max(100) });
 
-/** Of a person who has taken over. */
+/** The seat of a person who has taken over. */
 interface Seat {
 	readonly browser: LiveBrowser;
 	/** Known to their page alone. */
 	readonly key: string;
 	readonly keyboard: TakenKeyboard;
-	/** Where their input goes: the tab in front. */
+	/** The target of their input: the tab in front. */
 	at?: { readonly tab: string; readonly connection: LiveConnection };
 }
 
@@ -79,7 +79,7 @@ function decoded(name: string): string | undefined {
 	}
 }
 
-/** Of a browser in another place no tabs are said. */
+/** Lists the browsers; one in another place without its tabs. */
 async function listed(browsers: LiveBrowsers): Promise<object[]> {
 	const found = await Promise.all(
 		browsers.all().map(async (browser) => {

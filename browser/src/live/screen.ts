@@ -11,7 +11,7 @@ export interface ScreenOptions {
 	readonly browser: LiveBrowser;
 	/** False: the viewer may look no longer. */
 	readonly isStillValid: () => boolean;
-	/** Who has taken over. */
+	/** Returns the person who has taken over. */
 	readonly holder: () => string | undefined;
 	readonly signal: AbortSignal;
 }

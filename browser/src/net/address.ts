@@ -22,13 +22,13 @@ const REFUSED_4: readonly (readonly [string, number, string])[] = [
 	["224.0.0.0", 4, "multicast"],
 	["240.0.0.0", 4, "reserved"],
 ];
-/** Of AWS, Google and Scaleway: private addresses, which are open in the browser but for these. */
+/** Metadata servers of AWS, Google and Scaleway: private addresses, which are open in the browser but for these. */
 const METADATA_6: readonly (readonly [string, number, string])[] = [
 	["fd00:ec2::254", 128, "a metadata server"],
 	["fd20:ce::254", 128, "a metadata server"],
 	["fd00:42::42", 128, "a metadata server"],
 ];
-/** Of IPv6 only global unicast (2000::/3) is let through, and of that not what leads to IPv4 addresses or is reserved. */
+/** Refused within global unicast (2000::/3), the only IPv6 that is let through: networks that lead to IPv4 addresses or are reserved. */
 const REFUSED_6: readonly (readonly [string, number, string])[] = [
 	["2001::", 23, "reserved, or a tunnel to another address"],
 	["2001:db8::", 32, "reserved for documentation"],
@@ -54,7 +54,7 @@ export function refusedAddress(address: string): string | undefined {
 	return refusedBy(REFUSED_6, plain, "ipv6");
 }
 
-/** Where metadata servers are. */
+/** Returns true for link-local addresses and those of metadata servers. */
 export const isLinkLocal = (address: string): boolean => net.isIP(address) !== 0 && /link-local|metadata/.test(refusedAddress(address) ?? "");
 
 function refusedBy(table: typeof REFUSED_4, address: string, family: "ipv4" | "ipv6"): string | undefined {

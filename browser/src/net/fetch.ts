@@ -19,7 +19,7 @@ export interface FetchOptions {
 }
 
 export interface Fetched extends ReadBody {
-	/** Where it ended, after redirects. */
+	/** The last address, after redirects. */
 	readonly url: string;
 	readonly status: number;
 	readonly headers: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export async function fetchUrl(text: string, options: FetchOptions): Promise<Fet
 		};
 	};
 	let pause = count();
-	// What this program waits for before it asks is no fault of the host.
+	// This program's own waits before a request are no fault of the host.
 	const before = async (url: URL): Promise<void> => {
 		pause();
 		await options.before?.(url);
@@ -80,7 +80,7 @@ async function withRetries(url: URL, options: FetchOptions, limits: NetLimits, s
 	}
 }
 
-/** Of `Retry-After`, which has seconds or a date. NaN: neither. */
+/** Reads `Retry-After`, which has seconds or a date. NaN: neither. */
 const secondsIn = (text: string): number => (/^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000);
 
 const pauseOf = (attempt: number): number => 300 * 2 ** attempt * (0.75 + Math.random() / 2);

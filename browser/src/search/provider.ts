@@ -1,4 +1,4 @@
-/** What a search provider is: how a question is asked of it, and where the results are in its answer. */
+/** A search provider: it makes a request of a question, and finds the results in the answer. */
 export interface SearchQuery {
 	readonly query: string;
 	readonly count: number;
@@ -14,10 +14,10 @@ export interface SearchResult {
 }
 
 export interface ProviderSettings {
-	/** Where it is: needed for one that a person runs; else in place of the provider's own address. */
+	/** The provider's address: needed for one that a person runs; else in place of its own. */
 	readonly url?: string | undefined;
 	readonly key?: string | undefined;
-	/** Of `template`: where the list is in the answer (`data.items`), and what its fields are called. */
+	/** For `template`: the path of the list in the answer (`data.items`); `fields`: the names of its fields. */
 	readonly results?: string | undefined;
 	readonly fields?: Readonly<Partial<Record<"title" | "url" | "snippet" | "published", string>>> | undefined;
 	readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -68,7 +68,7 @@ async function readable(got: Fetched, notes: string[], signal: AbortSignal): Pro
 /** Below this a page says next to nothing. */
 const LITTLE = 200;
 
-/** Where `<meta http-equiv="refresh">` leads to: the first page of many a documentation has no more than that. */
+/** Returns the target of `<meta http-equiv="refresh">`: the first page of many a documentation has no more than that. */
 function onwardIn(html: string, base: string): string | undefined {
 	const [tag = ""] = /<meta\b[^>]*http-equiv\s*=\s*["']?refresh\b[^>]*>/i.exec(html) ?? [];
 	const [, target] = /\burl\s*=\s*['"]?([^'">\s]+)/i.exec(tag) ?? [];

@@ -18,7 +18,7 @@ export type PageMeta = z.infer<typeof metaSchema>;
 
 export interface KeptPage extends PageMeta {
 	readonly text: string;
-	/** Of the file, in the task's place. */
+	/** The path of the file, in the task's place. */
 	readonly path: string;
 }
 
@@ -29,7 +29,7 @@ const ID = /^web_[0-9a-f]{12}$/;
 
 export class PageStore {
 	readonly #directory: string;
-	/** Where pages were put, by task and id: the home may not be writable, and then they are in /tmp. */
+	/** The directories of pages, by task and id: the home may not be writable, and then they are in /tmp. */
 	readonly #where = new Map<string, string>();
 
 	constructor(directory = "~/.cache/holdfast-web") {
