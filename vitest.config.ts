@@ -41,13 +41,29 @@ const SOAK = [
 	],
 ];
 
+/** What needs a program of its own: the first look at something that the library makes once. */
+const ALONE = ["test/policy/plain.test.ts"];
+const isSoak = process.env.SOAK === "1";
+
+/**
+ * The files of a project take turns in a few programs: most of the time of a short one goes by while modules are loaded. The packages have the library as it
+ * is published, the core its parts; in a program that had run files of both, a tool of one copy was met by the other.
+ */
+const PROJECTS = {
+	core: { include: isSoak ? SOAK : ["test/**/*.test.ts"], exclude: ["agent/**", "browser/**", ...ALONE], isolate: isSoak },
+	packages: { include: isSoak ? SOAK : ["{agent,browser}/test/**/*.test.ts"], exclude: ["test/**"], isolate: isSoak },
+	alone: { include: isSoak ? [] : ALONE, exclude: [], isolate: true },
+};
+const [never, soaks] = ["**/node_modules/**", "**/soak-*.test.ts"];
+
 const PACKAGES = [root, path.join(root, "agent"), path.join(root, "browser")];
 
+/** One project after the other: a program ends when the next file is of another. */
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-		const rank = ({ moduleId }: TestSpecification) => {
+		const rank = ({ moduleId, project }: TestSpecification) => {
 			const at = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-			return at < 0 ? LONGEST.length : at;
+			return Object.keys(PROJECTS).indexOf(project.name) * (LONGEST.length + 1) + (at < 0 ? LONGEST.length : at);
 		};
 		return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
 	}
@@ -71,8 +87,10 @@ const compiled: Plugin = {
 export default defineConfig({
 	plugins: [compiled],
 	test: {
-		include: process.env.SOAK === "1" ? SOAK : ["test/**/*.test.ts", "agent/test/**/*.test.ts", "browser/test/**/*.test.ts"],
-		exclude: process.env.SOAK === "1" ? [] : ["**/soak-*.test.ts", "**/node_modules/**"],
+		projects: Object.entries(PROJECTS).map(([name, { include, exclude, isolate }]) => ({
+			extends: true,
+			test: { name, include, exclude: [never, ...exclude, ...(isSoak ? [] : [soaks])], isolate },
+		})),
 		// The built library, which tests of the agent import by its name: Node loads it as it is, in a third of the time that a transformation takes.
 		server: { deps: { external: [/\/dist\//] } },
 		globalSetup: ["test/support/global.ts"],

@@ -309,7 +309,9 @@ export class Runtime implements AsyncDisposable {
 	 * open links.
 	 */
 	async sync({ reached = false, signal, ms, task = this.task, shells = false }: SyncOptions = {}): Promise<string[]> {
-		const live = this.registry.running(task ?? undefined, { shells }).filter(({ machine, unreachable }) => !reached || (machine.connected && unreachable === undefined));
+		const live = this.registry
+			.running(task ?? undefined, { shells })
+			.filter(({ machine, unreachable }) => !reached || (machine.connected && unreachable === undefined));
 		const notes = await Promise.all(live.map((process) => process.sync(signal, ms)));
 		return [...new Set(notes.filter((note) => note !== undefined))];
 	}

@@ -3,7 +3,8 @@ import os from "node:os";
 import path from "node:path";
 
 /** One directory for everything the tests write; nothing may be left in it. */
-export default function setup(): () => Promise<void> {
+export default function setup(): (() => Promise<void>) | undefined {
+	if (process.env.TEST_WORKERS !== undefined) return undefined; // each project of vitest.config.ts has it called
 	const root = process.env.TEST_ROOT ?? fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-")); // of scripts/test.mjs, which removes what a run leaves
 	fs.mkdirSync(root, { recursive: true });
 	fs.chmodSync(root, 0o711); // some tests let another user through to what is theirs
