@@ -49,6 +49,9 @@ export class Mirror {
 	#stamp = "";
 	/** The records as last copied. */
 	readonly #copied = new Map<string, Buffer>();
+	/** The starts of the segments of the remote log at the last look, and of the newest that is here. */
+	#starts = "";
+	#newest: number | undefined;
 	#there: RemoteState | undefined;
 	#made = false;
 	#following: AbortController | undefined;
@@ -254,15 +257,22 @@ export class Mirror {
 
 	/** Copies the log: the same bytes at the same offsets, in segments of the same names. */
 	#segments({ segments, offset, bytes }: Seen): void {
+		const starts = segments.map(({ start }) => start).join(" ");
+		if (bytes.length === 0 && starts === this.#starts) return;
 		const have = segmentStarts(this.#dir);
 		for (const { start, size } of segments) {
-			if (!have.includes(start) && start <= offset + bytes.length) fs.writeFileSync(this.#segment(start), "", { flag: "a", mode: 0o600 });
+			if (!have.includes(start) && start <= offset + bytes.length) {
+				fs.writeFileSync(this.#segment(start), "", { flag: "a", mode: 0o600 });
+				have.push(start);
+			}
 			const from = Math.max(start, offset);
 			const to = Math.min(start + size, offset + bytes.length);
 			if (from < to) writeAt(this.#segment(start), bytes.subarray(from - offset, to - offset), from - start);
 		}
 		const oldest = segments[0]?.start ?? 0;
 		for (const start of have) if (start < oldest) unlinkIfThere(this.#segment(start)); // the remote ring has dropped it
+		this.#newest = have.at(-1);
+		this.#starts = starts;
 	}
 
 	#record(name: string, { bytes, at }: { bytes: Buffer; at: number }): void {
@@ -291,6 +301,8 @@ export class Mirror {
 
 	/** How much of the log is local without a gap. */
 	#end(): number {
+		const known = this.#newest === undefined ? undefined : statIfThere(this.#segment(this.#newest))?.size; // where another program has more, the same bytes are written again
+		if (this.#newest !== undefined && known !== undefined) return this.#newest + known;
 		const last = segmentStarts(this.#dir).at(-1);
 		return last === undefined ? 0 : last + (statIfThere(this.#segment(last))?.size ?? 0);
 	}
