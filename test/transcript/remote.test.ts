@@ -36,10 +36,8 @@ test.skipIf(noSshd)("what a shell of another machine has printed is kept here, n
 	for (const [at, output] of ["one\n", "/tmp\n"].entries())
 		expect(await cli(home, ["logs", ids[at] as string], { env })).toMatchObject({ code: 0, stdout: output, stderr: "" });
 	expect(JSON.parse((await cli(home, ["prune", "--older-than", "0s", "--json"], { env })).stdout).removed).toEqual(expect.arrayContaining(ids));
-	expect((await entriesIn()).map(({ bytes, note }) => [bytes, /was removed at/.test(note)])).toEqual([
-		[null, true],
-		[0, true],
-		[null, true],
-	]);
+	const after = await entriesIn();
+	expect(after.map(({ bytes }) => bytes)).toEqual([null, 0, null]);
+	for (const at of [0, 2]) expect(after[at].note).toMatch(/was removed at/);
 	await sshd.start();
 });
