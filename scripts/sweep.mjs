@@ -1,6 +1,7 @@
 // What a test run leaves when it is interrupted: daemons that tests share, and whatever their tests had just started. All of it names the run's directory.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
+import path from "node:path";
 
 /** Kills every process of the run with its descendants, unmounts its directory and what is below it, and removes that. Returns how many processes there were. */
 export function sweep(root) {
@@ -23,6 +24,26 @@ export function sweep(root) {
 	}
 	fs.rmSync(root, { recursive: true, force: true });
 	return killed.size;
+}
+
+const CGROUPS = "/sys/fs/cgroup";
+
+/** The control groups of homes, in each hierarchy: one that was removed with its runtime killed leaves them behind. */
+export const homeGroups = () =>
+	["", ...namesIn(CGROUPS)].map((name) => path.join(CGROUPS, name, "holdfast")).flatMap((dir) => namesIn(dir).map((name) => path.join(dir, name)));
+
+/** Removes the empty ones, which a directory with a process in it or below it is not, of those that were not there `before`. */
+export function sweepGroups(before) {
+	for (const group of homeGroups())
+		if (!before.includes(group)) spawnSync("find", [group, "-depth", "-type", "d", "-exec", "rmdir", "{}", "+"], { stdio: "ignore" });
+}
+
+function namesIn(dir) {
+	try {
+		return fs.readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+	} catch {
+		return []; // not there, or not ours
+	}
 }
 
 function processesOf(root) {

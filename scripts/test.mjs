@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { ensureUnpacked } from "./newer.mjs";
 import { ensureBuilt, ensureDependencies, ensurePackages, root } from "./setup.mjs";
-import { sweep } from "./sweep.mjs";
+import { homeGroups, sweep, sweepGroups } from "./sweep.mjs";
 
 ensureDependencies();
 ensureBuilt();
@@ -54,6 +54,7 @@ const ENOUGH_MEMORY = 6 * 2 ** 30; // a run uses less than 1 GiB of it for files
 // All that the run writes is below one directory; whatever names it and is still there at the end, however that came, goes with it.
 const directory = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-"));
 useMemory(directory);
+const groups = homeGroups();
 const vitest = spawn(process.execPath, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...process.argv.slice(2)], {
 	cwd: root,
 	stdio: "inherit",
@@ -63,6 +64,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => v
 vitest.on("exit", (code) => {
 	const left = sweep(directory);
 	if (left > 0) console.error(`ended ${left} processes that the run has left`);
+	sweepGroups(groups);
 	process.exit(code ?? 130);
 });
 
