@@ -18,11 +18,17 @@ export class Sight {
 		terminal.onRender(() => this.follow()); // once a frame: a program that draws moves its cursor over all of its screen
 		// Only a person's own scrolling counts: the box scrolls by itself when its size changes.
 		for (const kind of ["wheel", "touchmove", "pointerup"] as const)
-			box.addEventListener(kind, () => requestAnimationFrame(() => (this.#elsewhere = this.#missing().down !== 0)), { signal, passive: true });
+			box.addEventListener(kind, () => this.#scrolled(), { signal, passive: true });
 	}
 
 	dispose(): void {
 		this.#stop.abort();
+	}
+
+	/** The box has moved by the next frame. Until then it is left alone: output that is drawn meanwhile would take the person back. */
+	#scrolled(): void {
+		this.#elsewhere = true;
+		requestAnimationFrame(() => (this.#elsewhere = this.#missing().down !== 0));
 	}
 
 	/** For what a person types: back to where it appears. */
