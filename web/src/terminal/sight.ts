@@ -17,8 +17,7 @@ export class Sight {
 		const { signal } = this.#stop;
 		terminal.onRender(() => this.follow()); // once a frame: a program that draws moves its cursor over all of its screen
 		// Only a person's own scrolling counts: the box scrolls by itself when its size changes.
-		for (const kind of ["wheel", "touchmove", "pointerup"] as const)
-			box.addEventListener(kind, () => this.#scrolled(), { signal, passive: true });
+		for (const kind of ["wheel", "touchmove", "pointerup"] as const) box.addEventListener(kind, () => this.#scrolled(), { signal, passive: true });
 	}
 
 	dispose(): void {
