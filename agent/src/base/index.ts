@@ -9,6 +9,7 @@ export { type AgentHome, conversationFile, inboxClaim, inboxFile, openAgentHome,
 export { fileKey, isConversationId, newConversationId, newMessageId } from "./ids.js";
 export { type LineDisk, LineFile, readLines, readOpenLines } from "./jsonl.js";
 export { KeyRing, type KeySource } from "./keys.js";
+export { inLanes } from "./lanes.js";
 export { nearNames } from "./near.js";
 export { anySignal } from "./signals.js";
 export { watchFile } from "./watch.js";

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AuditEvent, type Runtime, readAudit } from "holdfast";
-import { AgentError, anySignal, fromSystem } from "../base/index.js";
+import { AgentError, anySignal, fromSystem, inLanes } from "../base/index.js";
 import { type EpisodeResult, endEpisode, endedLines } from "../episode/index.js";
 import { Admission, type Admitted } from "./admission.js";
 import { attemptName, lostUsage, playAttempt, rescoreAttempt } from "./attempt.js";
@@ -20,6 +20,7 @@ import type { LedgerRow, Unstamped } from "./rows.js";
 
 const LOOK_MS = 2_000; // at what tells nothing: the disk
 const FULL_MS = 1_000;
+const ENDED_AT_ONCE = 16; // most of the end of a task is waiting: for its processes to react, for an engine
 
 interface Running {
 	readonly attempt: number;
@@ -66,11 +67,11 @@ export class Runner {
 
 	/** Ends what a killed program has left. */
 	async recover(): Promise<void> {
-		for (const { index, attempt, task } of [...this.#ledger.progress.open.values()]) {
+		await inLanes([...this.#ledger.progress.open.values()], ENDED_AT_ONCE, async ({ index, attempt, task }) => {
 			const ended = endedLines(await endEpisode(this.#runtime, task));
 			await this.#write({ t: "lost", index, attempt, ended, why: "killed", ...lostUsage(this.#options.talk, task) });
 			this.#tell({ type: "recovered", index, attempt, ended });
-		}
+		});
 	}
 
 	/** Resolves when each item has its result, or the signal has ended what was under way. Rejects if the ledger cannot be written. */
