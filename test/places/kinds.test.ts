@@ -1,7 +1,7 @@
 /** A new kind of place is a folder and one line: this one's is test/places/pipe, and the line is `registerKind(pipe)`. */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { loadConfig } from "../../src/base/config.js";
 import * as library from "../../src/index.js";
 import { type PlaceAsked, placeFrom, placeKey } from "../../src/places/address.js";
@@ -10,7 +10,7 @@ import { diagnose } from "../../src/process/doctor.js";
 import { atEnd, tempDir, testRuntime } from "../support/home.js";
 import { pipe } from "./pipe/kind.js";
 
-registerKind(pipe);
+afterAll(registerKind(pipe));
 
 test("it is known everywhere by that line: addresses, objects, errors, keys, doctor", async () => {
 	const home = tempDir("pipe");

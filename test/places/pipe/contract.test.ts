@@ -1,11 +1,12 @@
 /** A kind that nothing of Holdfast knows passes the contract of all places, by one line of registration. */
+import { afterAll } from "vitest";
 import { registerKind } from "../../../src/places/kinds.js";
 import { type ContractPlace, configured } from "../../contract/places.js";
 import { placeSuite } from "../../contract/suite.js";
 import { tempDir } from "../../support/home.js";
 import { pipe } from "./kind.js";
 
-registerKind(pipe);
+afterAll(registerKind(pipe));
 
 let home: string;
 const behindPipe: ContractPlace = {
