@@ -71,6 +71,8 @@ test.each(GENERATIONS)("a server that is started again finds what the one before
 	const first = await overStdio(home, [], { generation, name });
 	expect((await first.call("terminal", { command: "cd /tmp; x=kept" })).note).toBeUndefined();
 	const { session_id } = await first.call("terminal", { command: "sleep 1000", background: true });
+	const tickets = () => fs.readdirSync(path.join(home, "ended"), { recursive: true, encoding: "utf8" }).filter((name) => name.includes("proc_"));
+	await until("the first command is of the transcript only", () => tickets().every((name) => name.endsWith(".ranges"))); // killed before that, the server would leave it in the list
 	const server = identify(first.transport.pid);
 	process.kill(server.pid, "SIGKILL");
 	await until("the server is dead", () => !isAlive(server));
