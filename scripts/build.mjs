@@ -58,8 +58,11 @@ function buildMan() {
 
 /** For `npx holdfast-agent`: npm links only commands that are there when it installs, and this one comes with the build. */
 function linkAgent() {
-	const link = path.join(root, "node_modules/.bin/holdfast-agent");
-	if (!fs.lstatSync(link, { throwIfNoEntry: false })) fs.symlinkSync("../holdfast-agent/dist/cli/main.js", link);
+	try {
+		fs.symlinkSync("../holdfast-agent/dist/cli/main.js", path.join(root, "node_modules/.bin/holdfast-agent"));
+	} catch {
+		// It is there, made by another build at the same moment perhaps; or npm was told to make no links.
+	}
 }
 
 /** Whether a file below a folder is newer than another file, or that is not there. */
